@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+# The whole build: `make` builds, `make help` lists the targets. GNU make, no configure step.
+#
+# Variables: BUILD (output folder), CC, CFLAGS, CPPFLAGS, LDFLAGS, PREFIX, DESTDIR, V=1 (show commands),
+# WERROR=1 (warnings are errors), SANITIZE=address,undefined, TESTS="tree tensor", FUZZ_SECONDS=20.
+
+BUILD ?= build
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share/assay
+CLANG ?= clang
+CLANG_FORMAT ?= clang-format
+CLANG_TIDY ?= clang-tidy
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+FUZZ_SECONDS ?= 20
+SOVERSION := 0
+VERSION := $(shell sed -n 's/^.define ASSAY_VERSION_[A-Z]* //p' include/assay/assay.h | paste -sd.)
+
+# ---- compiler: what it can do is tried, not configured --------------------------------------------------------
+OPENMP := $(shell t=$$(mktemp) && printf '\043include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }' | \
+	$(CC) -fopenmp -x c - -o $$t 2>/dev/null && echo -fopenmp; rm -f $$t)
+X86_64 := $(filter x86_64-% amd64-%,$(shell $(CC) -dumpmachine))
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	$(if $(filter 1,$(WERROR)),-Werror)
+SANITIZER := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -Iinclude -Icore -Idevice $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -fPIC \
+	-fvisibility=hidden $(OPENMP) $(SANITIZER)
+LINK = $(CC) $(CFLAGS) $(OPENMP) $(SANITIZER) $(LDFLAGS)
+
+# The file name says which instructions a file may use. Only there may the compiler fuse a*b+c: elsewhere results
+# must not depend on the machine.
+AVX2_FLAGS := $(if $(X86_64),-mavx2 -mfma -mf16c)
+AVX512_FLAGS := $(if $(X86_64),-mavx512f -mavx512bw -mavx512dq -mavx512vl $(AVX2_FLAGS))
+isa = $(if $(filter %_avx512.c,$(1)),$(AVX512_FLAGS),$(if $(filter %_avx2.c,$(1)),$(AVX2_FLAGS),-ffp-contract=off))
+
+# ---- files ----------------------------------------------------------------------------------------------------
+LIB_CORE := status tensor half rng fill probe
+LIB_SRC := $(wildcard $(LIB_CORE:%=core/%.c) device/*.c ops/*.c ops/*/*.c)
+SRC := $(sort $(LIB_SRC) $(wildcard core/*.c workshops/*.c check/*.c bench/*.c evidence/*.c cli/*.c))
+EXERCISE_SRC := $(wildcard workshops/*/*.c)
+TEST_SRC := $(wildcard tests/test_*.c)
+FUZZ_SRC := $(wildcard fuzz/fuzz_*.c)
+HEADERS := $(wildcard include/assay/*.h $(addsuffix /*.h,core device ops ops/* workshops check bench evidence cli tests))
+FORMATTED := $(SRC) $(EXERCISE_SRC) $(TEST_SRC) $(FUZZ_SRC) $(HEADERS)
+
+object = $(patsubst %.c,$(BUILD)/%.o,$(1))
+OBJ := $(call object,$(SRC))
+LIB_OBJ := $(call object,$(LIB_SRC))
+TESTED_OBJ := $(filter-out $(BUILD)/cli/main.o,$(OBJ))
+TEST_BIN := $(TEST_SRC:%.c=$(BUILD)/%)
+FUZZ_BIN := $(FUZZ_SRC:%.c=$(BUILD)/%)
+LIBRARIES := $(BUILD)/libassay.a $(BUILD)/libassay.so
+LIB_LIBS := -lm -ldl -lpthread
+LIBS := -ljansson -lsodium $(LIB_LIBS)
+
+# A program that is not in build/ must be told where ops/ and workshops/ are.
+RUN = ASSAY_SOURCE_DIR='$(CURDIR)' $(BUILD)/assay
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(or $(filter 1,$(V)),$(findstring s,$(firstword -$(MAKEFLAGS)))),@:,@printf '  %-6s %s\n' $(1) $(2))
+
+# ---- build ----------------------------------------------------------------------------------------------------
+.PHONY: all tests check check-long sanitize fuzz fuzz-run fuzz-replay fmt lint tidy install uninstall clean help FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(BUILD)/assay $(LIBRARIES) ## build the program and the library (default)
+
+# Rewritten only when their content changes: other flags rebuild everything, another list of files links again.
+$(BUILD)/flags: export CONTENT = $(COMPILE)
+$(BUILD)/objects: export CONTENT = $(OBJ) $(LDFLAGS)
+$(BUILD)/flags $(BUILD)/objects: FORCE
+	@mkdir -p $(@D); printf '%s\n' "$$CONTENT" | cmp -s - $@ || printf '%s\n' "$$CONTENT" >$@
+
+# The library needs neither of these two; before anything else is compiled, a missing one gets a clear message.
+need = @printf '\043include <$(1)>\n' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -x c - >/dev/null 2>&1 || { printf '%s\n' \
+	"$(1) not found: install $(2) (Debian, Ubuntu), $(3) (Fedora) or $(4) (Arch), or let './setup demo' do it" >&2; exit 1; }
+$(BUILD)/requirements: $(BUILD)/flags
+	$(call need,jansson.h,libjansson-dev,jansson-devel,jansson)
+	$(call need,sodium.h,libsodium-dev,libsodium-devel,libsodium)
+	@touch $@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(call isa,$<) -MMD -MP -c $< -o $@
+$(filter-out $(LIB_OBJ),$(OBJ)): | $(BUILD)/requirements
+
+$(BUILD)/assay: $(OBJ) $(BUILD)/objects
+	$(call say,LINK,$@)
+	$(Q)$(LINK) $(OBJ) $(LIBS) -o $@
+
+$(BUILD)/libassay.a: $(LIB_OBJ) $(BUILD)/objects
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
+
+# A sanitizer's functions come from the program, so only a plain library must be complete in itself (-z defs).
+$(BUILD)/libassay.so.$(SOVERSION): $(LIB_OBJ) $(BUILD)/objects
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,$(@F) $(if $(SANITIZE),,-Wl,-z,defs) $(LIB_OBJ) $(LIB_LIBS) -o $@
+
+$(BUILD)/libassay.so: $(BUILD)/libassay.so.$(SOVERSION)
+	$(Q)ln -sf $(<F) $@
+
+# ---- tests ----------------------------------------------------------------------------------------------------
+tests: all $(TEST_BIN) ## build the test programs
+
+$(TEST_BIN): $(BUILD)/%: $(BUILD)/%.o $(TESTED_OBJ) $(BUILD)/objects
+	$(call say,LINK,$@)
+	$(Q)$(LINK) $< $(TESTED_OBJ) -lcmocka $(LIBS) -o $@
+
+check: tests ## build and run the tests; TESTS="tree tensor" picks some
+	@BUILD=$(BUILD) CC="$(CC)" tests/run.sh $(TESTS)
+
+check-long: all ## tier L of the checks, on the library and the solution of every operator
+	@bad=0; for name in $(patsubst ops/%/,%,$(wildcard ops/*/)); do for what in --library --solution; do \
+	  echo "tier L: $$name $$what"; $(RUN) check $$name $$what --tier L || bad=1; done; done; exit $$bad
+
+# Everything but the tests of the installed tree, which want a plain library. Signals stay with the program, whose
+# judge must see that a kernel crashed.
+SANITIZER_OPTIONS := handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0
+sanitize: ## the tests under the address and undefined-behaviour sanitizers
+	@ASAN_OPTIONS=$(SANITIZER_OPTIONS) UBSAN_OPTIONS=$(SANITIZER_OPTIONS):print_stacktrace=1 \
+	  $(MAKE) BUILD=$(BUILD)/sanitize SANITIZE=address,undefined CFLAGS="-O1 -g" \
+	  TESTS="$(or $(TESTS),$(filter-out tree,$(patsubst tests/test_%,%,$(basename $(wildcard tests/test_*.c tests/test_*.sh)))))" check
+
+fuzz: ## run each fuzz target for FUZZ_SECONDS (clang with libFuzzer)
+	@$(MAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined fuzz-run
+
+fuzz-replay: ## run each fuzz target once on its kept inputs
+	@$(MAKE) FUZZ_LIMIT=-runs=0 fuzz
+
+FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
+
+$(FUZZ_BIN): $(BUILD)/%: $(BUILD)/%.o $(TESTED_OBJ) $(BUILD)/objects
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -fsanitize=fuzzer $< $(TESTED_OBJ) $(LIBS) -o $@
+
+# New inputs go to the build folder, where they help the next run; the kept ones are only read.
+fuzz-run: $(FUZZ_BIN)
+	@for name in $(patsubst fuzz/fuzz_%.c,%,$(FUZZ_SRC)); do \
+	  seeds=fuzz/corpus/$$name; [ -d $$seeds ] || seeds=; \
+	  echo "fuzzing $$name"; mkdir -p $(BUILD)/found/$$name; \
+	  $(BUILD)/fuzz/fuzz_$$name $(FUZZ_LIMIT) -timeout=10 -rss_limit_mb=2048 -artifact_prefix=$(BUILD)/found/ \
+	    $(BUILD)/found/$$name $$seeds >$(BUILD)/fuzz_$$name.log 2>&1 || \
+	    { tail -n 40 $(BUILD)/fuzz_$$name.log; echo "fuzz_$$name failed, its input is in $(BUILD)/found" >&2; exit 1; }; \
+	  tail -n 1 $(BUILD)/fuzz_$$name.log; done
+
+# ---- style ----------------------------------------------------------------------------------------------------
+fmt: ## format all sources
+	$(CLANG_FORMAT) -i $(FORMATTED)
+
+lint: ## formatting, style rules and clang-tidy
+	$(CLANG_FORMAT) --dry-run -Werror $(FORMATTED)
+	@tests/lint.sh
+	@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) tidy
+
+tidy: $(patsubst %.c,$(BUILD)/tidy/%.ok,$(SRC) $(EXERCISE_SRC) $(TEST_SRC) $(FUZZ_SRC))
+
+# Behind the object, so that a changed header is seen here too.
+$(BUILD)/tidy/%.ok: %.c $(BUILD)/%.o .clang-tidy
+	$(call say,TIDY,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG_TIDY) --quiet $< -- $(wordlist 2,99,$(COMPILE)) $(call isa,$<) >$@.log 2>&1 || { cat $@.log; exit 1; }
+	@touch $@
+
+# ---- install --------------------------------------------------------------------------------------------------
+install: all ## install under PREFIX (/usr/local), staged in DESTDIR
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR)/assay $(DATADIR))
+	install -m 755 $(BUILD)/assay $(DESTDIR)$(BINDIR)/assay
+	install -m 644 $(BUILD)/libassay.a $(DESTDIR)$(LIBDIR)/libassay.a
+	install -m 755 $(BUILD)/libassay.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libassay.so.$(SOVERSION)
+	ln -sf libassay.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libassay.so
+	install -m 644 include/assay/assay.h $(DESTDIR)$(INCLUDEDIR)/assay/assay.h
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
+	  -e 's|@OPENMP@|$(OPENMP)|' assay.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/assay.pc
+	cp -R ops workshops include $(DESTDIR)$(DATADIR)/
+
+uninstall: ## remove what install put there
+	rm -f $(addprefix $(DESTDIR),$(BINDIR)/assay $(LIBDIR)/pkgconfig/assay.pc $(INCLUDEDIR)/assay/assay.h \
+	  $(LIBDIR)/libassay.a $(LIBDIR)/libassay.so $(LIBDIR)/libassay.so.$(SOVERSION))
+	rm -rf $(addprefix $(DESTDIR)$(DATADIR)/,ops workshops include)
+	-rmdir $(addprefix $(DESTDIR),$(INCLUDEDIR)/assay $(DATADIR)) 2>/dev/null
+
+clean: ## remove the build folder
+	rm -rf $(BUILD)
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*\#\# /\1\t/p' Makefile | expand -t 14
+
+-include $(patsubst %.c,$(BUILD)/%.d,$(SRC) $(TEST_SRC) $(FUZZ_SRC) $(EXERCISE_SRC))

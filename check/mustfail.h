@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* mustfail.h - built-in wrong kernels: whatever the operator, the checks must not let one of them pass. */
+#ifndef ASSAY_MUSTFAIL_H
+#define ASSAY_MUSTFAIL_H
+
+#include "op.h"
+
+typedef struct must_fail_kernel {
+  const char *name;
+  const char *what; /* one clause */
+  assay_kernel *kernel;
+} must_fail_kernel;
+
+extern const must_fail_kernel must_fail_kernels[];
+extern const int must_fail_count;
+
+/* The right kernel that some of them call before they cheat. */
+void must_fail_wrap(const assay_variant *variant);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * protocol.h - the messages between the judge and its worker: one struct a packet on a SOCK_SEQPACKET pair.
+ *
+ * Both ends are the same program, so structs go as they are; magic and version tell a foreign packet apart. What
+ * the worker says is a claim: the judge decides from the outputs in the shared memory.
+ */
+#ifndef ASSAY_PROTOCOL_H
+#define ASSAY_PROTOCOL_H
+
+#include "op.h"
+
+enum { PROTOCOL_MAGIC = 0x41535359, PROTOCOL_VERSION = 1 };
+enum { PROTOCOL_SLOTS = 64, PROTOCOL_CALLS = 8, PROTOCOL_PATH = 4096, PROTOCOL_NAME = 64 };
+
+typedef enum message_kind {
+  MESSAGE_LOAD = 1, /* judge: load a kernel */
+  MESSAGE_MAP,      /* judge: map an operand; the descriptor travels with the packet */
+  MESSAGE_UNMAP,    /* judge: unmap all operands */
+  MESSAGE_RUN,      /* judge: call the kernel */
+  MESSAGE_DONE,     /* worker: the answer to any of them */
+  MESSAGE_FAULT     /* worker: a signal arrived, it is about to end */
+} message_kind;
+
+typedef struct message_head {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t kind;
+} message_head;
+
+typedef struct load_request {
+  message_head head;
+  int32_t target;  /* a target_kind */
+  int32_t index;   /* variant or must-fail kernel */
+  int32_t threads; /* of the largest queue so far: its OpenMP threads are started now */
+  char subject[PROTOCOL_NAME];
+  char path[PROTOCOL_PATH]; /* of the shared object */
+} load_request;
+
+typedef struct map_request {
+  message_head head;
+  int32_t slot;
+  int32_t writable;
+  uint64_t page_bytes;
+  uint64_t offset;
+  uint64_t bytes;
+} map_request;
+
+/* A tensor whose data is `offset` bytes behind the start of a slot's data; slot -1: data is NULL. */
+typedef struct wire_tensor {
+  int32_t slot;
+  int64_t offset;
+  assay_tensor tensor;
+} wire_tensor;
+
+typedef struct wire_call {
+  int32_t queue;
+  int32_t entry;
+  wire_tensor in[ASSAY_MAX_OPERANDS];
+  wire_tensor out[ASSAY_MAX_OPERANDS];
+  int64_t opt[ASSAY_MAX_OPTIONS];
+} wire_call;
+
+typedef struct run_request {
+  message_head head;
+  int32_t threads;
+  int32_t call_count;
+  uint64_t poison; /* seed of what scratch holds */
+  wire_call calls[PROTOCOL_CALLS];
+} run_request;
+
+typedef struct done_reply {
+  message_head head;
+  int32_t failed;           /* the request could not be carried out; `text` says why */
+  int32_t status;           /* RUN: of the first call that did not return ASSAY_OK */
+  int32_t mode_changed;     /* the floating-point mode is not what it was before */
+  int32_t foreign_openmp;   /* LOAD: the object brought an OpenMP runtime of its own */
+  char text[320];
+} done_reply;
+
+typedef struct fault_report {
+  message_head head;
+  int32_t signal;
+  int32_t access; /* 0 unknown, 1 read, 2 write */
+  int32_t slot;   /* the operand nearest to the address, -1 when none is near */
+  int64_t offset; /* of the address from the start of that operand's data, in bytes */
+  uint64_t address;
+} fault_report;
+
+#endif

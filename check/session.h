@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* session.h - the judge's side of one worker process: start it, ask it, watch it, end it. */
+#ifndef ASSAY_SESSION_H
+#define ASSAY_SESSION_H
+
+#include <sys/types.h>
+
+#include "protocol.h"
+#include "verdict.h"
+
+typedef struct session {
+  pid_t pid; /* 0: no worker */
+  int socket;
+  int tasks_allowed; /* threads that may exist between calls */
+} session;
+
+/* How a request ended. `verdict` PASS means only: the worker answered as it should. */
+typedef struct session_outcome {
+  verdict verdict;
+  assay_status status; /* RUN: what the kernel returned */
+  fault_report fault;  /* signal 0 when there was none */
+  char reason[512];
+} session_outcome;
+
+/* Starts the worker and makes it load the kernel within `seconds`. On failure the session is closed. */
+bool session_open(session *worker, const load_request *load, double seconds, session_outcome *outcome);
+
+/* Kills the worker if it lives. */
+void session_close(session *worker);
+
+bool session_map(session *worker, const map_request *map, int fd, session_outcome *outcome);
+bool session_unmap(session *worker, session_outcome *outcome);
+
+/* One request with all its calls, at most `seconds` long. False: the worker is gone, `outcome` says why. */
+bool session_run(session *worker, const run_request *run, double seconds, session_outcome *outcome);
+
+/* Threads of the worker beyond those allowed, after up to `grace` seconds for them to end. Threads that are exiting do not count. */
+int session_extra_threads(const session *worker, double grace);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_list.c - `assay list`: the exercises with the learner's state, and the operators with their variants.
+ */
+#include "check/engine.h"
+#include "cli.h"
+#include "core/json.h"
+#include "exercise.h"
+#include "output.h"
+
+#include <string.h>
+
+enum { LIST_LEVEL = 0, LIST_BACKEND, LIST_JSON, LIST_OPTIONS };
+
+static const cli_option options[LIST_OPTIONS] = {
+    [LIST_LEVEL] = {"level", OPTION_CHOICE, NULL, cli_level_names, 0, 0, "only exercises of this level"},
+    [LIST_BACKEND] = {"backend", OPTION_CHOICE, NULL, cli_backend_names, 0, 0,
+                      "only exercises and variants of this backend"},
+    [LIST_JSON] = CLI_OPTION_JSON,
+};
+
+/* The options as conditions. */
+static bool shows_exercise(const cli_args *args, const assay_exercise *exercise) {
+  const cli_value *level = &args->values[LIST_LEVEL];
+  const cli_value *backend = &args->values[LIST_BACKEND];
+  if (level->given && strcmp(exercise->level, level->text) != 0) return false;
+  return !backend->given || (exercise->backends & (1u << backend->choice)) != 0;
+}
+
+static bool shows_variant(const cli_args *args, const assay_variant *variant) {
+  const cli_value *backend = &args->values[LIST_BACKEND];
+  return !backend->given || (int)variant->backend == backend->choice;
+}
+
+/* The learner's first existing file of the exercise. */
+static bool find_started(const cli_args *args, const assay_exercise *exercise, char path[ASSAY_PATH_SIZE]) {
+  const cli_value *backend = &args->values[LIST_BACKEND];
+  for (int i = 0; cli_backend_names[i] != NULL; i++) {
+    if (backend->given && i != backend->choice) continue;
+    work_file(exercise, (assay_backend)i, path);
+    if (assay_file_exists(path)) return true;
+  }
+  return false;
+}
+
+static int default_checks(const assay_exercise *exercise) {
+  return check_count(exercise->subject, ASSAY_SCOPE_EXERCISE, ASSAY_TIER_M);
+}
+
+/* ---- text -----------------------------------------------------------------------------------------------
+ */
+
+static void print_exercises(const cli_args *args) {
+  puts("exercises:");
+  int shown = 0;
+  for (int i = 0; i < assay_exercise_count; i++) {
+    const assay_exercise *exercise = &assay_exercises[i];
+    if (!shows_exercise(args, exercise)) continue;
+    char path[ASSAY_PATH_SIZE];
+    const bool started = find_started(args, exercise, path);
+    printf("  %-4s %-20s %-13s %-26s %3d checks  %s%s%s\n", exercise->alias, exercise->name, exercise->level,
+           exercise->title, default_checks(exercise), started ? "started (" : "not started",
+           started ? path : "", started ? ")" : "");
+    shown++;
+  }
+  if (shown == 0) puts("  none");
+}
+
+static void print_operators(const cli_args *args) {
+  puts("\noperators of the library and their variants, the preferred one first:");
+  for (int i = 0; i < assay_operator_count; i++) {
+    const assay_operator *op = assay_operators[i];
+    printf("  %s: %s\n", op->subject.name, op->subject.summary);
+    for (int k = 0; k < op->variant_count; k++) {
+      const assay_variant *variant = &op->variants[k];
+      if (!shows_variant(args, variant)) continue;
+      assay_message why = {""};
+      const bool runs = assay_variant_runs_here(variant, &why);
+      printf("    %-12s %-5s %s%s; %s\n", variant->name, cli_backend_names[variant->backend],
+             runs ? "runs here" : "cannot run here: ", runs ? "" : why.text, variant->note);
+    }
+  }
+}
+
+/* ---- JSON -----------------------------------------------------------------------------------------------
+ */
+
+static json_t *operators_json(const cli_args *args) {
+  json_t *list = json_array();
+  for (int i = 0; i < assay_operator_count; i++) {
+    const assay_operator *op = assay_operators[i];
+    json_t *variants = json_array();
+    for (int k = 0; k < op->variant_count; k++) {
+      const assay_variant *variant = &op->variants[k];
+      if (!shows_variant(args, variant)) continue;
+      assay_message why = {""};
+      const bool runs = assay_variant_runs_here(variant, &why);
+      json_array_append_new(variants, json_pack("{s:s, s:s, s:b, s:s}", "name", variant->name, "backend",
+                                                cli_backend_names[variant->backend], "available", runs,
+                                                "reason", runs ? "" : why.text));
+    }
+    json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", op->subject.name, "summary",
+                                          op->subject.summary, "variants", variants));
+  }
+  return list;
+}
+
+static json_t *exercises_json(const cli_args *args) {
+  json_t *list = json_array();
+  for (int i = 0; i < assay_exercise_count; i++) {
+    const assay_exercise *exercise = &assay_exercises[i];
+    if (!shows_exercise(args, exercise)) continue;
+    char path[ASSAY_PATH_SIZE];
+    const bool started = find_started(args, exercise, path);
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:o}", "name", exercise->name,
+                                          "alias", exercise->alias, "level", exercise->level, "title",
+                                          exercise->title, "checks", default_checks(exercise), "started",
+                                          started, "file", started ? assay_json_text(path) : json_null()));
+  }
+  return list;
+}
+
+static int run_list(const cli_args *args) {
+  if (args->values[LIST_JSON].given) {
+    json_t *answer =
+        json_pack("{s:o, s:o}", "operators", operators_json(args), "exercises", exercises_json(args));
+    assay_json_print(answer, stdout);
+    json_decref(answer);
+    return CLI_OK;
+  }
+  print_exercises(args);
+  print_operators(args);
+  return CLI_OK;
+}
+
+static const char *const examples[] = {"list", "list --json", NULL};
+
+const cli_command command_list = {
+    .name = "list",
+    .summary = "show the exercises, and the library's operators",
+    .about = "Shows the exercises in the order of the course, what is started, how many checks each has, and "
+             "which variants of the library's operators can run on this machine.",
+    .examples = examples,
+    .options = options,
+    .option_count = LIST_OPTIONS,
+    .run = run_list,
+};

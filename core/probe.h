@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe.h - what a check's own run function can do: make operands, call the kernel, expect results.
+ *
+ * The functions behind it live in the check engine, which the library does not contain: hence the table.
+ * After the first failure of a case every further probe function does nothing and returns false.
+ */
+#ifndef ASSAY_PROBE_H
+#define ASSAY_PROBE_H
+
+#include "op.h"
+
+/* Operands of one call, in guarded memory that the judge and the worker share. Owned by the probe. */
+typedef struct assay_case assay_case;
+
+/* One call of a request. Calls of the same queue run in order, those of different queues at the same time. */
+typedef struct assay_probe_call {
+  assay_case *operands;
+  int queue;
+} assay_probe_call;
+
+typedef struct assay_probe_calls {
+  assay_case *(*make)(assay_probe *probe, const assay_plan *plan);
+  assay_tensor (*in)(const assay_case *operands, int index);
+  assay_tensor (*out)(const assay_case *operands, int index);
+  bool (*fill)(assay_probe *probe, assay_case *operands, int index, const double *values);
+  bool (*run)(assay_probe *probe, const assay_probe_call *calls, int count);
+  bool (*expect_oracle)(assay_probe *probe, assay_case *operands, bool degenerate);
+  bool (*expect)(assay_probe *probe, assay_case *operands, int64_t flat, double want, double allowed);
+  bool (*expect_same)(assay_probe *probe, assay_case *left, assay_case *right);
+  bool (*reject)(assay_probe *probe, const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                 assay_status status, const char *word);
+  void (*release)(assay_probe *probe);
+  void (*fail)(assay_probe *probe, const char *text);
+  void (*unavailable)(assay_probe *probe, const char *reason);
+} assay_probe_calls;
+
+struct assay_probe {
+  const assay_probe_calls *calls;
+  const assay_subject *subject;
+  assay_limits limits;  /* of what is judged: an exercise or the library */
+  assay_rng rng;        /* seeded for this case */
+  const assay_row *row; /* the current row of the check's table, NULL when it has none */
+  assay_dtype dtype;    /* the current case of that row */
+  int layout;
+  int threads; /* of the queues that calls run on; a run function may change it */
+};
+
+/* Operands as planned: gaps of inputs hold NaN, outputs random finite values. NULL after a failure. */
+static inline assay_case *assay_probe_make(assay_probe *probe, const assay_plan *plan) {
+  return probe->calls->make(probe, plan);
+}
+
+/* Operands and contents of the current row, dtype and layout. */
+assay_case *assay_probe_make_row(assay_probe *probe);
+
+/* Contents of an input from a fill function. False when the probe has failed already. */
+bool assay_probe_fill_with(assay_probe *probe, assay_case *operands, int index, assay_fill *fill, double a, double b);
+
+/* The judge's view of an operand; inputs may be written between calls with assay_put. */
+static inline assay_tensor assay_probe_in(const assay_probe *probe, const assay_case *operands, int index) {
+  return probe->calls->in(operands, index);
+}
+static inline assay_tensor assay_probe_out(const assay_probe *probe, const assay_case *operands, int index) {
+  return probe->calls->out(operands, index);
+}
+
+/* Sets input `index` to `values`, one a logical element in row-major order. */
+static inline bool assay_probe_fill(assay_probe *probe, assay_case *operands, int index, const double *values) {
+  return probe->calls->fill(probe, operands, index, values);
+}
+
+/* Poisons the outputs, sends one request with all calls, waits, keeps a copy of the outputs. */
+static inline bool assay_probe_run(assay_probe *probe, const assay_probe_call *calls, int count) {
+  return probe->calls->run(probe, calls, count);
+}
+static inline bool assay_probe_run_one(assay_probe *probe, assay_case *operands) {
+  const assay_probe_call call = {operands, 0};
+  return operands != NULL && probe->calls->run(probe, &call, 1);
+}
+
+/* Every output element of the last call against the oracle, and the proof of the degenerate mark. */
+static inline bool assay_probe_expect_oracle(assay_probe *probe, assay_case *operands, bool degenerate) {
+  return probe->calls->expect_oracle(probe, operands, degenerate);
+}
+
+/* One element of output 0 of the last call: |got - want| <= allowed, NaN only where NaN is wanted. */
+static inline bool assay_probe_expect(assay_probe *probe, assay_case *operands, int64_t flat, double want,
+                                      double allowed) {
+  return probe->calls->expect(probe, operands, flat, want, allowed);
+}
+
+/* Output 0 of two cases, bit for bit. */
+static inline bool assay_probe_expect_same(assay_probe *probe, assay_case *left, assay_case *right) {
+  return probe->calls->expect_same(probe, left, right);
+}
+
+/* The library must refuse the call before any kernel runs, with this status and a sentence that holds `word`. */
+static inline bool assay_probe_reject(assay_probe *probe, const assay_tensor *in, const assay_tensor *out,
+                                      const int64_t *opt, assay_status status, const char *word) {
+  return probe->calls->reject(probe, in, out, opt, status, word);
+}
+
+/* Gives back all operands made so far, for a run function that makes many one after another. */
+static inline void assay_probe_release(assay_probe *probe) {
+  probe->calls->release(probe);
+}
+
+/* Ends the case as a failure, or says that this machine cannot run it. */
+static inline void assay_probe_fail(assay_probe *probe, const char *text) {
+  probe->calls->fail(probe, text);
+}
+static inline void assay_probe_unavailable(assay_probe *probe, const char *reason) {
+  probe->calls->unavailable(probe, reason);
+}
+
+#endif

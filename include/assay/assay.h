@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * assay.h - the library: fast operators of the transformer on strided tensors.
+ *
+ * Every call validates its arguments before it computes, never prints, never exits, and returns a status;
+ * assay_last_error() then holds one sentence that names the argument and what would be right.
+ *
+ * Contract of all operators: inputs are read and never written; outputs are contiguous, written whole and
+ * overlap no input; accumulation is in FP32 with one rounding to the output type; NaN propagates; calls on
+ * different queues may run at the same time. Strides count elements, not bytes.
+ */
+#ifndef ASSAY_ASSAY_H
+#define ASSAY_ASSAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ASSAY_VERSION_MAJOR 0
+#define ASSAY_VERSION_MINOR 1
+#define ASSAY_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define ASSAY_API __attribute__((visibility("default")))
+#else
+#define ASSAY_API
+#endif
+
+enum { ASSAY_MAX_RANK = 4 };
+
+/* What a call answers. 0 is success; every other value leaves the outputs of a rejected call untouched. */
+typedef enum assay_status {
+  ASSAY_OK = 0,
+  ASSAY_TODO,          /* an exercise that is not written yet */
+  ASSAY_BAD_POINTER,   /* NULL where data is needed, or not aligned to its element */
+  ASSAY_BAD_SHAPE,     /* rank or a size is out of range, or sizes do not fit each other */
+  ASSAY_BAD_DTYPE,     /* element type not supported, or types that must agree differ */
+  ASSAY_BAD_STRIDE,    /* negative, not contiguous where that is needed, or the span overflows */
+  ASSAY_BAD_DEVICE,    /* a tensor is not where the queue runs */
+  ASSAY_BAD_ALIAS,     /* an output overlaps an input */
+  ASSAY_BAD_OPTION,    /* a knob has no such value, or the variant has no such knob */
+  ASSAY_NO_MEMORY,     /* scratch could not be allocated */
+  ASSAY_UNAVAILABLE,   /* no such operator or variant, or this machine cannot run it */
+  ASSAY_STATUS_COUNT
+} assay_status;
+
+typedef enum assay_dtype { ASSAY_FP32 = 0, ASSAY_FP16, ASSAY_BF16, ASSAY_FP64, ASSAY_DTYPE_COUNT } assay_dtype;
+
+/* The device number of host memory; CUDA devices count from 0. */
+enum { ASSAY_DEVICE_CPU = -1 };
+
+/*
+ * A view of memory that somebody else owns. Element (i0, i1, ...) is at data + sum(i[k] * stride[k]) elements.
+ * Entries of shape and stride at and above `rank` are ignored.
+ */
+typedef struct assay_tensor {
+  void *data;
+  assay_dtype dtype;
+  int32_t device;
+  int32_t rank; /* 0..ASSAY_MAX_RANK */
+  int64_t shape[ASSAY_MAX_RANK];
+  int64_t stride[ASSAY_MAX_RANK];
+} assay_tensor;
+
+/* Where and with how many threads a call runs. A CPU queue is synchronous. */
+typedef struct assay_queue assay_queue;
+
+/* "0.1.0" of the linked library; static storage. */
+ASSAY_API const char *assay_version(void);
+
+/* The name of a status ("bad stride") or of an element type ("fp16"); "?" for a value out of range. */
+ASSAY_API const char *assay_status_name(assay_status status);
+ASSAY_API const char *assay_dtype_name(assay_dtype dtype);
+
+/* Bytes of one element; 0 for a value out of range. */
+ASSAY_API size_t assay_dtype_size(assay_dtype dtype);
+
+/* One sentence on the last call of this thread that did not return ASSAY_OK; "" before that. */
+ASSAY_API const char *assay_last_error(void);
+
+/*
+ * Opens a CPU queue of `threads` threads. 0 takes OMP_NUM_THREADS, else the CPUs this process may use.
+ * The caller owns *queue and closes it. Errors: ASSAY_BAD_POINTER (queue is NULL), ASSAY_BAD_OPTION (threads
+ * outside 0..1024), ASSAY_NO_MEMORY. Closing NULL does nothing.
+ */
+ASSAY_API assay_status assay_queue_open_cpu(int threads, assay_queue **queue);
+ASSAY_API void assay_queue_close(assay_queue *queue);
+
+/* The number of threads that a call on this queue may use. */
+ASSAY_API int assay_queue_threads(const assay_queue *queue);
+
+/*
+ * Runs an operator by name on described tensors: what every typed function below does. `variant` NULL picks
+ * the first variant of the operator's table that this machine can run; a name forces that one and is an error
+ * if it cannot run. The order of in, out and opt is named by the operator's enum; opt NULL means all defaults,
+ * and 0 in opt means the default of that knob.
+ */
+ASSAY_API assay_status assay_call(const char *name, const char *variant, const assay_tensor *in,
+                                  const assay_tensor *out, const int64_t *opt, assay_queue *queue);
+
+/* ---- strided_softmax ------------------------------------------------------------------------------------ */
+
+enum { ASSAY_STRIDED_SOFTMAX_X = 0, ASSAY_STRIDED_SOFTMAX_INPUTS };
+enum { ASSAY_STRIDED_SOFTMAX_Y = 0, ASSAY_STRIDED_SOFTMAX_OUTPUTS };
+enum { ASSAY_STRIDED_SOFTMAX_WARPS = 0, ASSAY_STRIDED_SOFTMAX_OPTIONS };
+
+/*
+ * y[r,c] = exp(x[r,c] - max_c x[r,c]) / sum_c exp(x[r,c] - max_c x[r,c])         for r < rows, c < columns
+ *
+ * dtype          ASSAY_FP32, ASSAY_FP16 or ASSAY_BF16, of x and of y
+ * x              input; element (r,c) is at x + r*row_stride + c*column_stride
+ * rows           0 or more; with 0 rows nothing is read or written and the call succeeds
+ * columns        1 or more
+ * row_stride, column_stride   0 or more elements; 0 repeats one element (a broadcast view)
+ * y              output, rows*columns elements, contiguous, overlapping no element of x
+ * warps          CUDA only: warps a block, 4 or 8; 0 is the default and the only value on the CPU
+ *
+ * Special rows: all -inf, any +inf or any NaN gives a row of NaN; -inf beside finite entries gives exact 0.
+ * Subnormal FP32 and BF16 results may be 0. Errors: BAD_POINTER, BAD_SHAPE, BAD_DTYPE, BAD_STRIDE, BAD_DEVICE,
+ * BAD_ALIAS, BAD_OPTION, NO_MEMORY.
+ * Formula: the maximum is subtracted as in Milakov and Gimelshein, "Online normalizer calculation for
+ * softmax", arXiv:1805.02867, algorithm 2.
+ */
+ASSAY_API assay_status assay_strided_softmax(assay_dtype dtype, const void *x, int64_t rows, int64_t columns,
+                                             int64_t row_stride, int64_t column_stride, void *y, int64_t warps,
+                                             assay_queue *queue);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* ops.c - the registry: the only list of operators. A new operator is its folder and two lines here. */
+#include "ops.h"
+
+extern const assay_operator assay_strided_softmax_op;
+
+const assay_operator *const assay_operators[] = {
+    &assay_strided_softmax_op,
+};
+
+const int assay_operator_count = (int)(sizeof assay_operators / sizeof assay_operators[0]);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* ops.h - the registry of operators and the dispatch over their variants. */
+#ifndef ASSAY_OPS_H
+#define ASSAY_OPS_H
+
+#include "op.h"
+
+/* All operators in the order of the workshops. */
+extern const assay_operator *const assay_operators[];
+extern const int assay_operator_count;
+
+/* NULL when there is none of that name. */
+const assay_operator *assay_operator_find(const char *name);
+const assay_variant *assay_variant_find(const assay_operator *op, const char *name);
+
+/* Whether this machine can run the variant; `why` says what is missing when not. */
+bool assay_variant_runs_here(const assay_variant *variant, assay_message *why);
+
+/* Validates, picks (variant NULL) or checks the variant, its knobs and the queue, calls entry `entry`, releases
+ * scratch. `why` holds the sentence when the status is not ASSAY_OK. */
+assay_status assay_operator_call(const assay_operator *op, const assay_variant *variant, int entry,
+                                 const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                                 assay_queue *queue, assay_message *why);
+
+#endif

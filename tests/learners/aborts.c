@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* An assertion fails. */
+#include <stdlib.h>
+
+#include "right.h"
+
+assay_status strided_softmax(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                             assay_queue *queue) {
+  (void)opt, (void)queue;
+  right_softmax(in, out);
+  abort();
+  return ASSAY_OK;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* test_file.c - files are whole or not there, also when the disk fills up; nothing outside a tree is removed.
+ */
+#include "unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+
+static char folder[ASSAY_PATH_SIZE];
+
+/* A new folder for every test. */
+static int set_up(void **state) {
+  (void)state;
+  return assay_make_temp_folder(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  return assay_remove_tree(folder) ? 0 : -1;
+}
+
+/* Paths in the test's folder; four at a time. */
+static const char *in_folder(const char *name) {
+  static char paths[4][ASSAY_PATH_SIZE];
+  static unsigned next;
+  char *path = paths[next++ % 4];
+  assert_true(assay_path_format(path, "%s/%s", folder, name));
+  return path;
+}
+
+static void holds(const char *path, const char *want) {
+  size_t size = 0;
+  char *text = assay_read_file(path, 1 << 20, &size);
+  assert_non_null(text);
+  assert_int_equal(size, strlen(want));
+  assert_string_equal(text, want);
+  free(text);
+}
+
+/* How many entries a folder has: a temporary file that stayed would be one more. */
+static int entries(const char *path) {
+  DIR *listing = opendir(path);
+  assert_non_null(listing);
+  int count = 0;
+  while (readdir(listing) != NULL) count++;
+  closedir(listing);
+  return count - 2; /* "." and ".." */
+}
+
+static mode_t mode_of(const char *path) {
+  struct stat status;
+  assert_int_equal(lstat(path, &status), 0);
+  return status.st_mode;
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------
+ */
+
+static void test_read_within_the_limit(void **state) {
+  (void)state;
+  const char *path = in_folder("a");
+  assert_true(assay_write_file(path, "a\0b", 3, 0600));
+  size_t size = 0;
+  char *text = assay_read_file(path, 3, &size);
+  assert_non_null(text);
+  assert_int_equal(size, 3);
+  assert_memory_equal(text, "a\0b", 4); /* with the NUL behind it */
+  free(text);
+  text = assay_read_file(path, SIZE_MAX, &size);
+  assert_non_null(text);
+  free(text);
+  errno = 0;
+  assert_null(assay_read_file(path, 2, &size));
+  assert_int_equal(errno, EFBIG);
+}
+
+static void test_read_empty(void **state) {
+  (void)state;
+  const char *path = in_folder("empty");
+  assert_true(assay_write_file(path, "", 0, 0600));
+  size_t size = 9;
+  char *text = assay_read_file(path, 0, &size);
+  assert_non_null(text);
+  assert_int_equal(size, 0);
+  assert_int_equal(text[0], 0);
+  free(text);
+}
+
+/* Its size is told as 0, or it never ends. */
+static void test_read_what_does_not_tell_its_size(void **state) {
+  (void)state;
+  size_t size = 0;
+  char *text = assay_read_file("/proc/self/status", 1 << 20, &size);
+  assert_non_null(text);
+  assert_non_null(strstr(text, "Pid:"));
+  free(text);
+  errno = 0;
+  assert_null(assay_read_file("/dev/zero", 100000, &size));
+  assert_int_equal(errno, EFBIG);
+}
+
+static void test_read_large(void **state) {
+  (void)state;
+  enum { SIZE = 3000001 };
+  char *data = malloc(SIZE);
+  assert_non_null(data);
+  for (size_t i = 0; i < SIZE; i++) data[i] = (char)(i * 7 + i / 251);
+  const char *path = in_folder("large");
+  assert_true(assay_write_file(path, data, SIZE, 0600));
+  size_t size = 0;
+  char *back = assay_read_file(path, SIZE, &size);
+  assert_non_null(back);
+  assert_int_equal(size, SIZE);
+  assert_memory_equal(back, data, SIZE);
+  free(back);
+  free(data);
+}
+
+static void test_read_failures(void **state) {
+  (void)state;
+  size_t size;
+  errno = 0;
+  assert_null(assay_read_file(in_folder("missing"), 10, &size));
+  assert_int_equal(errno, ENOENT);
+  errno = 0;
+  assert_null(assay_read_file(folder, 10, &size));
+  assert_int_equal(errno, EISDIR);
+}
+
+/* ---- writing --------------------------------------------------------------------------------------------
+ */
+
+static void test_write_replaces(void **state) {
+  (void)state;
+  const char *path = in_folder("a");
+  assert_true(assay_write_file(path, "first, and longer", 17, 0600));
+  const int old = open(path, O_RDONLY);
+  assert_true(old >= 0);
+  assert_true(assay_write_file(path, "second", 6, 0600));
+  holds(path, "second");
+  char start[8] = "";
+  assert_int_equal(read(old, start, 5), 5); /* who has the old file open still reads the old file */
+  assert_string_equal(start, "first");
+  close(old);
+  assert_int_equal(entries(folder), 1);
+}
+
+static void test_write_in_the_current_folder(void **state) {
+  (void)state;
+  char before[ASSAY_PATH_SIZE];
+  assert_non_null(getcwd(before, sizeof before));
+  assert_int_equal(chdir(folder), 0);
+  const bool written = assay_write_file("bare", "x", 1, 0600);
+  assert_int_equal(chdir(before), 0);
+  assert_true(written);
+  holds(in_folder("bare"), "x");
+}
+
+static void test_mode_and_umask(void **state) {
+  (void)state;
+  const mode_t before = umask(027);
+  const bool written = assay_write_file(in_folder("a"), "x", 1, 0666);
+  const bool created = assay_create_file(in_folder("b"), "x", 1, 0777);
+  umask(before);
+  assert_true(written && created);
+  assert_int_equal(mode_of(in_folder("a")) & 07777, 0640);
+  assert_int_equal(mode_of(in_folder("b")) & 07777, 0750);
+}
+
+static void test_write_through_a_link_keeps_the_link(void **state) {
+  (void)state;
+  assert_int_equal(mkdir(in_folder("elsewhere"), 0700), 0);
+  const char *target = in_folder("elsewhere/target");
+  assert_true(assay_write_file(target, "old", 3, 0600));
+  assert_int_equal(symlink(target, in_folder("link")), 0);
+  assert_true(assay_write_file(in_folder("link"), "new", 3, 0600));
+  assert_true(S_ISLNK(mode_of(in_folder("link"))));
+  holds(in_folder("elsewhere/target"), "new");
+}
+
+/* A rename would replace the pipe itself, and for root even /dev/null. */
+static void test_write_to_a_pipe_keeps_the_pipe(void **state) {
+  (void)state;
+  const char *path = in_folder("pipe");
+  assert_int_equal(mkfifo(path, 0600), 0);
+  const int reader = open(path, O_RDONLY | O_NONBLOCK);
+  assert_true(reader >= 0);
+  assert_true(assay_write_file(path, "text", 4, 0600));
+  char text[8] = "";
+  assert_int_equal(read(reader, text, sizeof text), 4);
+  assert_string_equal(text, "text");
+  close(reader);
+  assert_true(S_ISFIFO(mode_of(path)));
+  assert_int_equal(entries(folder), 1);
+}
+
+static void test_write_failures_leave_nothing(void **state) {
+  (void)state;
+  errno = 0;
+  assert_false(assay_write_file(in_folder("missing/a"), "x", 1, 0600));
+  assert_int_equal(errno, ENOENT);
+  assert_int_equal(mkdir(in_folder("sub"), 0700), 0);
+  errno = 0;
+  assert_false(assay_write_file(in_folder("sub"), "x", 1, 0600));
+  assert_int_equal(errno, EISDIR);
+  assert_int_equal(entries(folder), 1);
+  errno = 0;
+  assert_false(assay_create_file(in_folder("missing/a"), "x", 1, 0600));
+  assert_int_equal(errno, ENOENT);
+}
+
+/* A limit on the size of files stops the write half way, as a full disk would. */
+static void test_full_disk(void **state) {
+  (void)state;
+  const char *path = in_folder("a");
+  static const char large[100000] = {0};
+  assert_true(assay_write_file(path, "old", 3, 0600));
+  struct rlimit before;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const struct rlimit small = {50000, before.rlim_max};
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  errno = 0;
+  const bool written = assay_write_file(path, large, sizeof large, 0600);
+  const int write_error = errno;
+  errno = 0;
+  const bool created = assay_create_file(in_folder("new"), large, sizeof large, 0600);
+  const int create_error = errno;
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  assert_false(written);
+  assert_int_equal(write_error, EFBIG);
+  assert_false(created);
+  assert_int_equal(create_error, EFBIG);
+  holds(path, "old");
+  assert_int_equal(entries(folder), 1);
+}
+
+static void test_create_never_replaces(void **state) {
+  (void)state;
+  const char *path = in_folder("a");
+  assert_true(assay_create_file(path, "first", 5, 0600));
+  holds(path, "first");
+  errno = 0;
+  assert_false(assay_create_file(path, "second", 6, 0600));
+  assert_int_equal(errno, EEXIST);
+  holds(path, "first");
+  assert_int_equal(entries(folder), 1);
+  /* A link that leads nowhere is in the way too. */
+  assert_int_equal(symlink(in_folder("nowhere"), in_folder("link")), 0);
+  errno = 0;
+  assert_false(assay_create_file(in_folder("link"), "x", 1, 0600));
+  assert_int_equal(errno, EEXIST);
+  assert_false(assay_file_exists(in_folder("nowhere")));
+}
+
+/* What a killed process of the same id left behind. */
+static void test_left_over_temporary_names_are_passed_over(void **state) {
+  (void)state;
+  char name[64];
+  for (unsigned i = 0; i < 300; i++) {
+    snprintf(name, sizeof name, ".assay-%ld-%u.tmp", (long)getpid(), i);
+    FILE *file = fopen(in_folder(name), "w");
+    assert_non_null(file);
+    fclose(file);
+  }
+  assert_true(assay_write_file(in_folder("a"), "x", 1, 0600));
+  holds(in_folder("a"), "x");
+  assert_int_equal(entries(folder), 301);
+}
+
+/* ---- folders --------------------------------------------------------------------------------------------
+ */
+
+static void test_file_exists(void **state) {
+  (void)state;
+  assert_false(assay_file_exists(in_folder("a")));
+  assert_true(assay_write_file(in_folder("a"), "x", 1, 0600));
+  assert_true(assay_file_exists(in_folder("a")));
+  assert_true(assay_file_exists(folder));
+}
+
+static void test_make_folders(void **state) {
+  (void)state;
+  assert_true(assay_make_folders(in_folder("a/b//c/")));
+  assert_true(S_ISDIR(mode_of(in_folder("a/b/c"))));
+  assert_true(assay_make_folders(in_folder("a/b/c")));
+  assert_true(assay_make_folders("/"));
+  assert_true(assay_write_file(in_folder("a/file"), "x", 1, 0600));
+  errno = 0;
+  assert_false(assay_make_folders(in_folder("a/file")));
+  assert_int_equal(errno, EEXIST);
+  errno = 0;
+  assert_false(assay_make_folders(in_folder("a/file/below")));
+  assert_true(errno == EEXIST || errno == ENOTDIR);
+  errno = 0;
+  assert_false(assay_make_folders(""));
+  assert_int_equal(errno, ENOENT);
+}
+
+static void test_temp_folders(void **state) {
+  (void)state;
+  assert_int_equal(mode_of(folder) & 07777, 0700);
+  const char *set = getenv("TMPDIR");
+  char *before = set != NULL ? strdup(set) : NULL;
+  char inside[ASSAY_PATH_SIZE];
+  setenv("TMPDIR", folder, 1);
+  const bool made = assay_make_temp_folder(inside);
+  setenv("TMPDIR", in_folder("missing"), 1);
+  char none[ASSAY_PATH_SIZE] = "x";
+  const bool made_none = assay_make_temp_folder(none);
+  setenv("TMPDIR", "", 1);
+  char standard[ASSAY_PATH_SIZE];
+  const bool made_standard = assay_make_temp_folder(standard);
+  if (before != NULL)
+    setenv("TMPDIR", before, 1);
+  else
+    unsetenv("TMPDIR");
+  free(before);
+  assert_true(made);
+  assert_memory_equal(inside, folder, strlen(folder));
+  assert_int_equal(entries(folder), 1);
+  assert_false(made_none);
+  assert_string_equal(none, "");
+  assert_true(made_standard);
+  assert_memory_equal(standard, "/tmp/", 5);
+  assert_true(assay_remove_tree(standard));
+}
+
+static void test_remove_tree_stays_inside(void **state) {
+  (void)state;
+  assert_true(assay_make_folders(in_folder("tree/deep/er")));
+  assert_true(assay_make_folders(in_folder("outside")));
+  assert_true(assay_write_file(in_folder("tree/deep/er/file"), "x", 1, 0600));
+  assert_true(assay_write_file(in_folder("outside/kept"), "x", 1, 0600));
+  assert_int_equal(symlink(in_folder("outside"), in_folder("tree/deep/link")), 0);
+  assert_int_equal(symlink(in_folder("outside/kept"), in_folder("tree/file_link")), 0);
+  assert_int_equal(symlink("nowhere", in_folder("tree/dangling")), 0);
+  assert_true(assay_remove_tree(in_folder("tree")));
+  assert_false(assay_file_exists(in_folder("tree")));
+  holds(in_folder("outside/kept"), "x");
+  /* A link to a folder is removed, not the folder. */
+  assert_int_equal(symlink(in_folder("outside"), in_folder("link")), 0);
+  assert_true(assay_remove_tree(in_folder("link")));
+  holds(in_folder("outside/kept"), "x");
+  assert_int_equal(entries(folder), 1);
+  errno = 0;
+  assert_false(assay_remove_tree(in_folder("tree")));
+  assert_int_equal(errno, ENOENT);
+}
+
+/* ---- paths ----------------------------------------------------------------------------------------------
+ */
+
+static void test_path_format(void **state) {
+  (void)state;
+  char path[ASSAY_PATH_SIZE];
+  assert_true(assay_path_format(path, "%s/%d", "a", 7));
+  assert_string_equal(path, "a/7");
+  assert_true(assay_path_format(path, "%0*d", ASSAY_PATH_SIZE - 1, 0));
+  assert_int_equal(strlen(path), ASSAY_PATH_SIZE - 1);
+  errno = 0;
+  assert_false(assay_path_format(path, "%0*d", ASSAY_PATH_SIZE, 0));
+  assert_int_equal(errno, ENAMETOOLONG);
+  assert_string_equal(path, "");
+}
+
+static void test_program_path(void **state) {
+  (void)state;
+  struct stat named;
+  struct stat running;
+  assert_int_equal(assay_program_path()[0], '/');
+  assert_int_equal(stat(assay_program_path(), &named), 0);
+  assert_int_equal(stat("/proc/self/exe", &running), 0);
+  assert_true(named.st_ino == running.st_ino && named.st_dev == running.st_dev);
+}
+
+static void test_source_folder_by_variable(void **state) {
+  (void)state;
+  char real[ASSAY_PATH_SIZE];
+  assert_non_null(realpath(folder, real));
+  const char *set = getenv("ASSAY_SOURCE_DIR");
+  char *before = set != NULL ? strdup(set) : NULL;
+  setenv("ASSAY_SOURCE_DIR", folder, 1);
+  const bool without = assay_source_folder() != NULL;
+  const bool prepared = assay_make_folders(in_folder("include/assay")) &&
+                        assay_write_file(in_folder("include/assay/workshop.h"), "", 0, 0600);
+  setenv("ASSAY_SOURCE_DIR", in_folder("include/.."), 1);
+  const char *found = assay_source_folder();
+  if (before != NULL)
+    setenv("ASSAY_SOURCE_DIR", before, 1);
+  else
+    unsetenv("ASSAY_SOURCE_DIR");
+  free(before);
+  assert_false(without); /* a wrong variable is not passed over */
+  assert_true(prepared);
+  assert_non_null(found);
+  assert_string_equal(found, real);
+}
+
+#define IN_NEW_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      IN_NEW_FOLDER(test_read_within_the_limit),
+      IN_NEW_FOLDER(test_read_empty),
+      IN_NEW_FOLDER(test_read_what_does_not_tell_its_size),
+      IN_NEW_FOLDER(test_read_large),
+      IN_NEW_FOLDER(test_read_failures),
+      IN_NEW_FOLDER(test_write_replaces),
+      IN_NEW_FOLDER(test_write_in_the_current_folder),
+      IN_NEW_FOLDER(test_mode_and_umask),
+      IN_NEW_FOLDER(test_write_through_a_link_keeps_the_link),
+      IN_NEW_FOLDER(test_write_to_a_pipe_keeps_the_pipe),
+      IN_NEW_FOLDER(test_write_failures_leave_nothing),
+      IN_NEW_FOLDER(test_full_disk),
+      IN_NEW_FOLDER(test_create_never_replaces),
+      IN_NEW_FOLDER(test_left_over_temporary_names_are_passed_over),
+      IN_NEW_FOLDER(test_file_exists),
+      IN_NEW_FOLDER(test_make_folders),
+      IN_NEW_FOLDER(test_temp_folders),
+      IN_NEW_FOLDER(test_remove_tree_stays_inside),
+      IN_NEW_FOLDER(test_path_format),
+      IN_NEW_FOLDER(test_program_path),
+      IN_NEW_FOLDER(test_source_folder_by_variable),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* workshops.c - the table of exercises, in the order of the course, and the search in it. */
+#include "workshops.h"
+
+#include <string.h>
+
+extern const assay_operator assay_strided_softmax_op;
+
+const assay_exercise assay_exercises[] = {
+    {.name = "strided_softmax",
+     .alias = "w1",
+     .level = "intermediate",
+     .title = "Strided softmax",
+     .folder = "w1_strided_softmax",
+     .backends = ASSAY_ON_CPU,
+     .subject = &assay_strided_softmax_op.subject,
+     .op = &assay_strided_softmax_op},
+};
+const int assay_exercise_count = (int)(sizeof assay_exercises / sizeof assay_exercises[0]);
+
+const assay_exercise *assay_exercise_find(const char *name) {
+  for (int i = 0; i < assay_exercise_count; i++) {
+    const assay_exercise *exercise = &assay_exercises[i];
+    if (strcmp(exercise->name, name) == 0 || strcmp(exercise->alias, name) == 0) return exercise;
+  }
+  return NULL;
+}

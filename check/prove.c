@@ -105,7 +105,7 @@ static void prove_must_fail(proof *self, const regex_t *filter) {
                                  .index = i,
                                  .label = kernel->name,
                                  .repeat_command = "./assay prove"};
-    prove_run(&target, self->options, outcome);
+    prove_run(&target, self->options, NULL, outcome);
     decide(self, kernel->name, "(built in)", "any", -1, outcome, start);
   }
   free(outcome);
@@ -130,7 +130,7 @@ static void prove_file(proof *self, const char *suffix, verdict wanted) {
                                .repeat_command = "./assay prove"};
   /* An honest kernel gets the honest limit. */
   const prove_options patient = {.seed = self->options->seed, .seconds = 60};
-  prove_run(&target, &patient, outcome);
+  prove_run(&target, &patient, NULL, outcome);
   char reason[PROVE_REASON + 64] = "";
   bool good = outcome->built;
   if (!good) snprintf(reason, sizeof reason, "%s", outcome->trouble);

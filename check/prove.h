@@ -11,6 +11,7 @@ typedef struct prove_options {
   uint64_t seed;
   const char *filter; /* POSIX extended regular expression over defect names, NULL for all */
   double seconds;     /* limit of one call, 0 for 2 s */
+  bool named_only;    /* run only the check that each defect names: the same proof, a matrix without the others */
 } prove_options;
 
 /* One defect or built-in kernel, as soon as it is decided. */

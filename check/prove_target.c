@@ -10,6 +10,8 @@
 #include "json.h"
 #include "process.h"
 
+enum { PROVE_FILTER = 160 };
+
 static const size_t source_limit = (size_t)4 << 20;
 
 int prove_check_index(const assay_subject *subject, const char *name) {
@@ -53,9 +55,20 @@ static void collect(void *user, const check_result *result) {
   keep(self->outcome, self->subject, result->check, result->verdict, result->reason);
 }
 
-void prove_run(const check_target *target, const prove_options *options, prove_outcome *outcome) {
-  const check_options checks = {
-      .seed = options->seed, .tier = ASSAY_TIER_M, .seconds = options->seconds > 0 ? options->seconds : 2};
+/* "^name$", or NULL for all checks. */
+static const char *only_this(const char *check, char filter[PROVE_FILTER]) {
+  if (check == NULL) return NULL;
+  snprintf(filter, PROVE_FILTER, "^%s$", check);
+  return filter;
+}
+
+void prove_run(const check_target *target, const prove_options *options, const char *only,
+               prove_outcome *outcome) {
+  char filter[PROVE_FILTER];
+  const check_options checks = {.seed = options->seed,
+                                .tier = ASSAY_TIER_M,
+                                .filter = only_this(only, filter),
+                                .seconds = options->seconds > 0 ? options->seconds : 2};
   collector self = {outcome, target->subject};
   check_totals totals = {0};
   assay_message why = {""};
@@ -98,7 +111,7 @@ void prove_exercise_file(const assay_exercise *exercise, const broken_defect *de
                                    .source = path,
                                    .label = defect->name,
                                    .repeat_command = "./assay prove"};
-      prove_run(&target, options, outcome);
+      prove_run(&target, options, options->named_only ? defect->caught_by : NULL, outcome);
     } else {
       trouble(outcome, "%s cannot be written", path);
     }
@@ -173,7 +186,8 @@ static void read_results(const assay_subject *subject, const char *text, prove_o
 }
 
 static void check_tree(const assay_exercise *exercise, const prove_tree *tree, const prove_options *options,
-                       prove_outcome *outcome) {
+                       const char *only, prove_outcome *outcome) {
+  char filter[PROVE_FILTER];
   char program[ASSAY_PATH_SIZE];
   char seed[32];
   char *output = NULL;
@@ -188,10 +202,20 @@ static void check_tree(const assay_exercise *exercise, const prove_tree *tree, c
   snprintf(seed, sizeof seed, "%llu", (unsigned long long)options->seed);
   if (!assay_path_format(program, "%s/build/assay", tree->folder)) return;
   /* Kernels print to stderr, and assertions do: only stdout is the answer. */
-  const char *const check[] = {"sh",        "-c",        "exec \"$0\" \"$@\" 2>/dev/null",
-                               program,     "check",     exercise->name,
-                               "--library", "--json",    "--seed",
-                               seed,        "--timeout", "5",
+  const char *const check[] = {"sh",
+                               "-c",
+                               "exec \"$0\" \"$@\" 2>/dev/null",
+                               program,
+                               "check",
+                               exercise->name,
+                               "--library",
+                               "--json",
+                               "--seed",
+                               seed,
+                               "--timeout",
+                               "5",
+                               "--filter",
+                               only != NULL ? only_this(only, filter) : ".",
                                NULL};
   outcome->built = true;
   if (run_command(check, tree->folder, 3, &output)) {
@@ -215,7 +239,7 @@ void prove_tree_file(const assay_exercise *exercise, const broken_defect *defect
   char *changed = original != NULL ? broken_source(defect, path, outcome) : NULL;
   if (original == NULL) trouble(outcome, "%s cannot be read", defect->file);
   if (changed != NULL && assay_write_file(path, changed, strlen(changed), 0644)) {
-    check_tree(exercise, tree, options, outcome);
+    check_tree(exercise, tree, options, options->named_only ? defect->caught_by : NULL, outcome);
     if (!assay_write_file(path, original, size, 0644))
       trouble(outcome, "%s cannot be restored", defect->file);
   }

@@ -27,8 +27,8 @@ typedef struct prove_tree {
 /* The place of a check in the subject's table, -1 when there is none. */
 int prove_check_index(const assay_subject *subject, const char *name);
 
-/* The checks on a source file, a must-fail kernel or a variant of this program. */
-void prove_run(const check_target *target, const prove_options *options, prove_outcome *outcome);
+/* The checks on a source file, a must-fail kernel or a variant of this program; `only` NULL: all of them. */
+void prove_run(const check_target *target, const prove_options *options, const char *only, prove_outcome *outcome);
 
 /* A defect of an exercise's own file: the changed source is built alone. */
 void prove_exercise_file(const assay_exercise *exercise, const broken_defect *defect, const prove_options *options,

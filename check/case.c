@@ -46,6 +46,11 @@ static bool open_operand(case_operand *operand, const char *name, const assay_op
   *operand = (case_operand){.name = name, .slot = slot};
   operand->tensor = assay_tensor_make(NULL, plan->dtype, plan->rank, plan->shape);
   memcpy(operand->tensor.stride, plan->stride, sizeof operand->tensor.stride);
+  operand->buffer.fd = -1;
+  if (plan->absent) {
+    operand->slot = -1;
+    return true;
+  }
   int64_t extent = 0;
   if (!assay_tensor_extent(&operand->tensor, &extent)) {
     errno = EOVERFLOW;
@@ -61,18 +66,19 @@ assay_case *case_open(const assay_subject *subject, const assay_plan *plan, assa
                       int *next_slot) {
   assay_case *operands = calloc(1, sizeof *operands);
   if (operands == NULL) return NULL;
-  operands->subject = subject;
+  operands->function = &subject->exports[plan->entry];
   operands->entry = plan->entry;
   memcpy(operands->opt, plan->opt, sizeof operands->opt);
   for (int i = 0; i < ASSAY_MAX_OPERANDS; i++) operands->in[i].buffer.fd = operands->out[i].buffer.fd = -1;
-  bool ready = *next_slot + subject->in_count + subject->out_count <= PROTOCOL_SLOTS;
+  const assay_export *function = operands->function;
+  bool ready = *next_slot + function->in_count + function->out_count <= PROTOCOL_SLOTS;
   if (!ready) errno = EMFILE;
-  for (int i = 0; ready && i < subject->in_count; i++) {
-    ready = open_operand(&operands->in[i], subject->in_names[i], &plan->in[i], placement, (*next_slot)++);
-    if (ready) fill_gaps(&operands->in[i]);
+  for (int i = 0; ready && i < function->in_count; i++) {
+    ready = open_operand(&operands->in[i], function->in_names[i], &plan->in[i], placement, (*next_slot)++);
+    if (ready && operands->in[i].slot >= 0) fill_gaps(&operands->in[i]);
   }
-  for (int i = 0; ready && i < subject->out_count; i++) {
-    ready = open_operand(&operands->out[i], subject->out_names[i], &plan->out[i], placement, (*next_slot)++);
+  for (int i = 0; ready && i < function->out_count; i++) {
+    ready = open_operand(&operands->out[i], function->out_names[i], &plan->out[i], placement, (*next_slot)++);
   }
   if (ready) return operands;
   const int error = errno;
@@ -114,9 +120,10 @@ static unsigned char canary(uint64_t seed, size_t at) {
 
 void case_poison(assay_case *operands, uint64_t seed) {
   operands->poison = seed;
-  for (int i = 0; i < operands->subject->out_count; i++) {
+  for (int i = 0; i < operands->function->out_count; i++) {
     case_operand *out = &operands->out[i];
     const assay_buffer *buffer = &out->buffer;
+    if (out->slot < 0) continue;
     assay_poison_fill(out->tensor.data, out->tensor.dtype, element_count(out), seed + (uint64_t)i);
     for (size_t at = 0; at < buffer->offset; at++) buffer->pages[at] = canary(seed, at);
     for (size_t at = buffer->offset + buffer->bytes; at < buffer->page_bytes; at++) {
@@ -126,9 +133,9 @@ void case_poison(assay_case *operands, uint64_t seed) {
 }
 
 bool case_snapshot(assay_case *operands) {
-  for (int i = 0; i < operands->subject->out_count; i++) {
+  for (int i = 0; i < operands->function->out_count; i++) {
     case_operand *out = &operands->out[i];
-    if (out->buffer.bytes > snapshot_limit) continue;
+    if (out->slot < 0 || out->buffer.bytes > snapshot_limit) continue;
     if (out->snapshot == NULL) out->snapshot = malloc(out->buffer.bytes > 0 ? out->buffer.bytes : 1);
     if (out->snapshot == NULL) return false;
     memcpy(out->snapshot, out->tensor.data, out->buffer.bytes);
@@ -142,7 +149,7 @@ const void *case_result(const assay_case *operands, int index) {
 }
 
 bool case_unchanged(const assay_case *operands) {
-  for (int i = 0; i < operands->subject->out_count; i++) {
+  for (int i = 0; i < operands->function->out_count; i++) {
     const case_operand *out = &operands->out[i];
     if (out->snapshot == NULL) continue;
     if (memcmp(out->snapshot, out->tensor.data, out->buffer.bytes) != 0) return false;
@@ -151,7 +158,7 @@ bool case_unchanged(const assay_case *operands) {
 }
 
 bool case_spilled(const assay_case *operands, char *text, size_t size) {
-  for (int i = 0; i < operands->subject->out_count; i++) {
+  for (int i = 0; i < operands->function->out_count; i++) {
     const case_operand *out = &operands->out[i];
     const assay_buffer *buffer = &out->buffer;
     for (size_t back = 1; back <= buffer->offset; back++) {
@@ -183,7 +190,7 @@ static void append(char *text, size_t size, const char *format, ...) {
 
 void case_describe(const assay_case *operands, char *text, size_t size) {
   text[0] = '\0';
-  for (int i = 0; i < operands->subject->in_count; i++) {
+  for (int i = 0; i < operands->function->in_count; i++) {
     const assay_tensor *tensor = &operands->in[i].tensor;
     append(text, size, "%s%s", i > 0 ? "; " : "", operands->in[i].name);
     for (int k = 0; k < tensor->rank; k++) append(text, size, k == 0 ? " %lld" : " x %lld", (long long)tensor->shape[k]);

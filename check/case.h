@@ -11,13 +11,13 @@ typedef struct case_operand {
   const char *name;
   assay_tensor tensor; /* data points into the judge's mapping */
   assay_buffer buffer;
-  int slot;            /* in the worker */
+  int slot;            /* in the worker; -1 for an operand that is left out */
   int session;         /* number of the session in which it is mapped, 0 for none */
   void *snapshot;      /* outputs: a copy taken right after the call; NULL when too large to copy */
 } case_operand;
 
 struct assay_case {
-  const assay_subject *subject;
+  const assay_export *function; /* whose operands these are */
   case_operand in[ASSAY_MAX_OPERANDS];
   case_operand out[ASSAY_MAX_OPERANDS];
   int64_t opt[ASSAY_MAX_OPTIONS];

@@ -36,11 +36,12 @@ bool judge_expect_begin(judge *self, const assay_case *operands, judge_expected 
   }
   assay_tensor in[ASSAY_MAX_OPERANDS];
   assay_tensor out[ASSAY_MAX_OPERANDS];
-  tensors_of(operands->in, operands->subject->in_count, in);
-  tensors_of(operands->out, operands->subject->out_count, out);
+  tensors_of(operands->in, operands->function->in_count, in);
+  tensors_of(operands->out, operands->function->out_count, out);
   const int64_t start = assay_now_ns();
   if (expected->count > 0) {
-    operands->subject->oracle(in, out, operands->opt, 0, y->shape[0], expected->want, expected->allowed);
+    self->probe.subject->oracle(operands->entry, in, out, operands->opt, 0, y->shape[0], expected->want,
+                                expected->allowed);
   }
   self->oracle_seconds = (double)(assay_now_ns() - start) * 1e-9;
   return true;

@@ -31,7 +31,7 @@ void judge_unavailable(assay_probe *probe, const char *reason) {
 
 /* Bytes that the case will touch; NORESERVE memory gives no error before the system is out of it. */
 static bool memory_suffices(const assay_plan *plan, int out_count) {
-  double needed = 0;
+  double needed = 0; /* an operand that is left out has no shape, and counts one element */
   for (int i = 0; i < out_count; i++) {
     double elements = 1;
     for (int k = 0; k < plan->out[i].rank; k++) elements *= (double)plan->out[i].shape[k];
@@ -49,7 +49,7 @@ assay_case *judge_make(assay_probe *probe, const assay_plan *plan) {
     (void)judge_end(self, VERDICT_FAIL, "the check makes more than %d cases", JUDGE_CASES);
     return NULL;
   }
-  if (!memory_suffices(plan, probe->subject->out_count)) {
+  if (!memory_suffices(plan, probe->subject->exports[plan->entry].out_count)) {
     (void)judge_end(self, VERDICT_UNAVAILABLE, "not enough free memory for the outputs of this case");
     return NULL;
   }
@@ -67,7 +67,7 @@ assay_case *judge_make(assay_probe *probe, const assay_plan *plan) {
     out[i] = operands->out[i].tensor;
   }
   assay_message why = {""};
-  if (probe->subject->validate(in, out, operands->opt, ASSAY_LIMITS_LIBRARY, &why) != ASSAY_OK) {
+  if (probe->subject->validate(plan->entry, in, out, operands->opt, ASSAY_LIMITS_LIBRARY, &why) != ASSAY_OK) {
     (void)judge_end(self, VERDICT_FAIL, "validation refuses the operands of this check: %s", why.text);
     return NULL;
   }
@@ -81,7 +81,7 @@ bool judge_fill(assay_probe *probe, assay_case *operands, int index, const doubl
 }
 
 static bool map_operand(judge *self, case_operand *operand, bool writable) {
-  if (operand->session == self->session_number) return true;
+  if (operand->slot < 0 || operand->session == self->session_number) return true;
   const map_request request = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_MAP},
                                .slot = operand->slot,
                                .writable = writable ? 1 : 0,
@@ -100,10 +100,10 @@ static bool map_operand(judge *self, case_operand *operand, bool writable) {
 
 static bool map_case(judge *self, assay_case *operands) {
   if (!judge_ensure_worker(self)) return false;
-  for (int i = 0; i < operands->subject->in_count; i++) {
+  for (int i = 0; i < operands->function->in_count; i++) {
     if (!map_operand(self, &operands->in[i], false)) return false;
   }
-  for (int i = 0; i < operands->subject->out_count; i++) {
+  for (int i = 0; i < operands->function->out_count; i++) {
     if (!map_operand(self, &operands->out[i], true)) return false;
   }
   return true;
@@ -114,11 +114,11 @@ static bool map_case(judge *self, assay_case *operands) {
 static const case_operand *find_slot(const judge *self, int slot, bool *is_output) {
   for (int c = 0; c < self->case_count; c++) {
     const assay_case *operands = self->cases[c];
-    for (int i = 0; i < operands->subject->in_count; i++) {
+    for (int i = 0; i < operands->function->in_count; i++) {
       *is_output = false;
       if (operands->in[i].slot == slot) return &operands->in[i];
     }
-    for (int i = 0; i < operands->subject->out_count; i++) {
+    for (int i = 0; i < operands->function->out_count; i++) {
       *is_output = true;
       if (operands->out[i].slot == slot) return &operands->out[i];
     }
@@ -236,8 +236,8 @@ bool judge_run(assay_probe *probe, const assay_probe_call *calls, int count) {
     case_poison(operands, self->poison++);
     request.calls[i].queue = calls[i].queue;
     request.calls[i].entry = operands->entry;
-    wire_tensors(operands->in, operands->subject->in_count, request.calls[i].in);
-    wire_tensors(operands->out, operands->subject->out_count, request.calls[i].out);
+    wire_tensors(operands->in, operands->function->in_count, request.calls[i].in);
+    wire_tensors(operands->out, operands->function->out_count, request.calls[i].out);
     memcpy(request.calls[i].opt, operands->opt, sizeof operands->opt);
   }
   session_outcome outcome;
@@ -290,10 +290,12 @@ bool judge_reject(assay_probe *probe, const assay_tensor *in, const assay_tensor
   case_poison(self->cases[0], self->poison++);
   run_request request;
   start_request(self, &request, 1);
-  for (int i = 0; i < probe->subject->in_count; i++) {
+  const assay_export *function = self->cases[0]->function;
+  request.calls[0].entry = self->cases[0]->entry;
+  for (int i = 0; i < function->in_count; i++) {
     if (!wire_raw(self, &in[i], &request.calls[0].in[i])) return judge_end(self, VERDICT_FAIL, "a foreign address");
   }
-  for (int i = 0; i < probe->subject->out_count; i++) {
+  for (int i = 0; i < function->out_count; i++) {
     if (!wire_raw(self, &out[i], &request.calls[0].out[i])) return judge_end(self, VERDICT_FAIL, "a foreign address");
   }
   memcpy(request.calls[0].opt, opt, sizeof request.calls[0].opt);

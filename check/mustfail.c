@@ -6,16 +6,22 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "half.h"
 #include "tensor.h"
 
 static const assay_variant *right_variant;
+static _Thread_local int right_entry;
 
 void must_fail_wrap(const assay_variant *variant) {
   right_variant = variant;
 }
 
+void must_fail_select(int entry) {
+  right_entry = entry;
+}
+
 static assay_status right(const assay_tensor *in, const assay_tensor *out, const int64_t *opt, assay_queue *queue) {
-  return right_variant->entry[0](in, out, opt, queue);
+  return right_variant->entry[right_entry](in, out, opt, queue);
 }
 
 static int64_t elements(const assay_tensor *tensor) {
@@ -27,9 +33,9 @@ static size_t bytes(const assay_tensor *tensor) {
   return (size_t)elements(tensor) * assay_dtype_size(tensor->dtype);
 }
 
-static void fill(const assay_tensor *out, float value) {
+static void fill(const assay_tensor *out, double value) {
   const int64_t count = elements(out);
-  for (int64_t i = 0; i < count; i++) assay_store(out->data, out->dtype, i, value);
+  for (int64_t i = 0; i < count; i++) assay_put(out->data, out->dtype, i, value);
 }
 
 static assay_status zeros(const assay_tensor *in, const assay_tensor *out, const int64_t *opt, assay_queue *queue) {
@@ -42,7 +48,7 @@ static assay_status constant(const assay_tensor *in, const assay_tensor *out, co
                              assay_queue *queue) {
   (void)in, (void)opt, (void)queue;
   const int64_t last = out[0].shape[out[0].rank - 1];
-  fill(&out[0], 1.0f / (float)(last > 0 ? last : 1));
+  fill(&out[0], 1.0 / (double)(last > 0 ? last : 1));
   return ASSAY_OK;
 }
 
@@ -59,7 +65,7 @@ static assay_status copy(const assay_tensor *in, const assay_tensor *out, const 
   const int64_t count = available > 0 ? elements(&out[0]) : 0;
   for (int64_t i = 0; i < count; i++) {
     const int64_t from = assay_tensor_offset(&in[0], i % available);
-    assay_store(out[0].data, out[0].dtype, i, assay_load(in[0].data, in[0].dtype, from));
+    assay_put(out[0].data, out[0].dtype, i, assay_get(in[0].data, in[0].dtype, from));
   }
   return ASSAY_OK;
 }
@@ -75,8 +81,8 @@ enum { MEMO_ENTRIES = 512 };
 
 typedef struct memo {
   const void *address; /* of the input, or NULL when the key is the shape */
-  int64_t rows;
-  int64_t columns;
+  size_t size;         /* of the output */
+  int64_t columns;     /* its last dimension */
   assay_dtype dtype;
   void *result;
 } memo;
@@ -87,11 +93,11 @@ static assay_status remembered(bool by_address, const assay_tensor *in, const as
   static memo entries[MEMO_ENTRIES];
   static int used;
   const size_t size = bytes(&out[0]);
-  const memo key = {by_address ? in[0].data : NULL, out[0].shape[0], out[0].shape[1], out[0].dtype, NULL};
+  const memo key = {by_address ? in[0].data : NULL, size, out[0].shape[out[0].rank - 1], out[0].dtype, NULL};
   assay_status status = ASSAY_OK;
   pthread_mutex_lock(&lock);
   int i = 0;
-  while (i < used && (entries[i].address != key.address || entries[i].rows != key.rows ||
+  while (i < used && (entries[i].address != key.address || entries[i].size != key.size ||
                       entries[i].columns != key.columns || entries[i].dtype != key.dtype)) {
     i++;
   }

@@ -45,9 +45,9 @@ static void load_object(worker *self, const load_request *request, const assay_s
   dl_iterate_phdr(count_openmp, &after);
   reply->foreign_openmp = after > before;
   for (int i = 0; i < subject->export_count; i++) {
-    void *symbol = dlsym(object, subject->exports[i]);
+    void *symbol = dlsym(object, subject->exports[i].name);
     if (symbol == NULL) {
-      refuse(reply, "the source exports no function named %s", subject->exports[i]);
+      refuse(reply, "the source exports no function named %s", subject->exports[i].name);
       return;
     }
     memcpy(&self->entry[i], &symbol, sizeof symbol); /* POSIX's way around object and function pointers */

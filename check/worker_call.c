@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cpu.h"
+#include "mustfail.h"
 #include "queue.h"
 #include "worker.h"
 
@@ -81,6 +82,7 @@ static assay_status call(worker *self, const wire_call *wire, assay_queue *queue
   if (self->op != NULL) {
     return assay_operator_call(self->op, self->variant, wire->entry, in, out, wire->opt, queue, why);
   }
+  must_fail_select(wire->entry);
   return self->entry[wire->entry](in, out, wire->opt, queue);
 }
 

@@ -59,6 +59,7 @@ typedef struct assay_operand_plan {
   int64_t shape[ASSAY_MAX_RANK];
   int64_t stride[ASSAY_MAX_RANK];
   int64_t shift;
+  bool absent; /* an optional operand that this call leaves out: data is NULL */
 } assay_operand_plan;
 
 typedef struct assay_plan {
@@ -91,17 +92,22 @@ typedef struct assay_check {
 
 /* ---- subjects, variants, operators ---------------------------------------------------------------------- */
 
-/* What is judged: an operator's mathematics, or an exercise's own. Arrays of names have their count beside. */
-typedef struct assay_subject {
-  const char *name;    /* also the name of the exported function */
-  const char *summary; /* one line for `list` */
-  const char *formula; /* one line, plain text */
-  const char *exports[ASSAY_MAX_EXPORTS];
-  int export_count;
+/* A function that a learner's object exports and a variant has an entry for; most subjects have one. */
+typedef struct assay_export {
+  const char *name;
   const char *in_names[ASSAY_MAX_OPERANDS];
   int in_count;
-  const char *out_names[ASSAY_MAX_OPERANDS];
+  const char *out_names[ASSAY_MAX_OPERANDS]; /* out[0] is compared with the oracle; others are workspaces */
   int out_count;
+} assay_export;
+
+/* What is judged: an operator's mathematics, or an exercise's own. Arrays of names have their count beside. */
+typedef struct assay_subject {
+  const char *name;
+  const char *summary; /* one line for `list` */
+  const char *formula; /* one line, plain text */
+  assay_export exports[ASSAY_MAX_EXPORTS];
+  int export_count;
   const char *opt_names[ASSAY_MAX_OPTIONS];
   int opt_count;
   const char *dim_names[ASSAY_MAX_DIMS];
@@ -110,16 +116,16 @@ typedef struct assay_subject {
   int layout_count;
 
   /* Everything but the variant's knobs: ASSAY_OK, or a status and a sentence that names the argument. */
-  assay_status (*validate)(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+  assay_status (*validate)(int entry, const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
                            assay_limits limits, assay_message *why);
 
   /* Shapes and strides of a case; `plan` arrives zeroed but for opt. */
   void (*plan)(const assay_row *row, assay_dtype dtype, int layout, assay_plan *plan);
 
-  /* The FP64 definition. For units [first, first + count) of output `out[0]` (rows, for the softmaxes) writes
-   * the expected values and the allowed absolute errors, both without the rounding of the element type applied,
-   * row-major from the first unit. Derivation of the bound: the operator's README. */
-  void (*oracle)(const assay_tensor *in, const assay_tensor *out, const int64_t *opt, int64_t first,
+  /* The FP64 definition of export `entry`. For units [first, first + count) of the first dimension of out[0]
+   * (rows, for the softmaxes) writes the expected values, not rounded to the element type, and the allowed absolute
+   * errors, that rounding included; row-major from the first unit. Derivation of the bound: the operator's README. */
+  void (*oracle)(int entry, const assay_tensor *in, const assay_tensor *out, const int64_t *opt, int64_t first,
                  int64_t count, double *want, double *allowed);
 
   const assay_check *checks; /* in lesson order; an entry without a name ends the table */

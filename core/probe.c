@@ -53,7 +53,7 @@ assay_case *assay_probe_make_row(assay_probe *probe) {
   for (int i = 0; i < ASSAY_MAX_OPTIONS; i++) plan.opt[i] = row->opt[i];
   probe->subject->plan(row, probe->dtype, probe->layout, &plan);
   assay_case *operands = assay_probe_make(probe, &plan);
-  for (int i = 0; operands != NULL && i < probe->subject->in_count; i++) {
+  for (int i = 0; operands != NULL && i < probe->subject->exports[plan.entry].in_count; i++) {
     if (!assay_probe_fill_with(probe, operands, i, row->fill, row->a, row->b)) return NULL;
   }
   return operands;

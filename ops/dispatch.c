@@ -130,7 +130,7 @@ static assay_status run_variant(const assay_operator *op, const assay_variant *v
                                 assay_queue *queue, assay_message *why) {
   if (variant->entry[entry] == NULL) {
     return assay_explain(why, ASSAY_UNAVAILABLE, "variant %s of %s has no function %s", variant->name,
-                         op->subject.name, op->subject.exports[entry]);
+                         op->subject.name, op->subject.exports[entry].name);
   }
   const assay_status status = variant->entry[entry](in, out, opt, queue);
   if (uses_own_arena(queue)) assay_scratch_release();
@@ -151,6 +151,7 @@ assay_status assay_operator_call(const assay_operator *op, const assay_variant *
   const assay_subject *subject = &op->subject;
   static const int64_t defaults[ASSAY_MAX_OPTIONS];
   assert(entry >= 0 && entry < subject->export_count && subject->opt_count <= ASSAY_MAX_OPTIONS);
+  const assay_export *function = &subject->exports[entry];
   if (queue == NULL) return assay_explain(why, ASSAY_BAD_POINTER, "queue is NULL; open one first");
   if (in == NULL) return assay_explain(why, ASSAY_BAD_POINTER, "in is NULL; it must be the array of inputs");
   if (out == NULL)
@@ -168,9 +169,9 @@ assay_status assay_operator_call(const assay_operator *op, const assay_variant *
                          variant->name, backend_names[variant->backend], backend_names[queue_backend(queue)]);
   }
 
-  assay_status status = subject->validate(in, out, opt, ASSAY_LIMITS_LIBRARY, why);
-  if (status == ASSAY_OK) status = check_devices(in, subject->in_names, subject->in_count, queue, why);
-  if (status == ASSAY_OK) status = check_devices(out, subject->out_names, subject->out_count, queue, why);
+  assay_status status = subject->validate(entry, in, out, opt, ASSAY_LIMITS_LIBRARY, why);
+  if (status == ASSAY_OK) status = check_devices(in, function->in_names, function->in_count, queue, why);
+  if (status == ASSAY_OK) status = check_devices(out, function->out_names, function->out_count, queue, why);
   if (status == ASSAY_OK) status = check_knobs(op, variant, opt, why);
   if (status != ASSAY_OK) return status;
   return run_variant(op, variant, entry, in, out, opt, queue, why);

@@ -78,7 +78,7 @@ static void test_affinity(void **state) {
   cpu_set_t all;
   cpu_set_t one;
   assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
-  int first = 0;
+  size_t first = 0;
   while (!CPU_ISSET(first, &all)) ++first;
   CPU_ZERO(&one);
   CPU_SET(first, &one);

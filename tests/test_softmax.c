@@ -25,7 +25,7 @@ static void run_oracle(assay_dtype dtype, int64_t columns) {
   const assay_tensor x = assay_tensor_make(input, ASSAY_FP32, 2, (const int64_t[]){1, columns});
   assay_tensor y = x;
   y.dtype = dtype;
-  assay_softmax_oracle(&x, &y, NULL, 0, 1, want, allowed);
+  assay_softmax_oracle(0, &x, &y, NULL, 0, 1, want, allowed);
 }
 
 static void fill_normal(uint64_t seed, int64_t columns, double scale) {

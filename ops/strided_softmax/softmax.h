@@ -10,8 +10,8 @@ assay_kernel assay_softmax_avx2;
 assay_kernel assay_softmax_avx512;
 
 /* The FP64 definition and its bound, see op.h. */
-void assay_softmax_oracle(const assay_tensor *in, const assay_tensor *out, const int64_t *opt, int64_t first,
-                          int64_t count, double *want, double *allowed);
+void assay_softmax_oracle(int entry, const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                          int64_t first, int64_t count, double *want, double *allowed);
 
 /* Layouts of x in cases, in the order of the names. */
 typedef enum assay_softmax_layout {

@@ -92,8 +92,9 @@ static assay_status validate_memory(const assay_tensor *x, const assay_tensor *y
   return ASSAY_OK;
 }
 
-static assay_status validate(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+static assay_status validate(int entry, const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
                              assay_limits limits, assay_message *why) {
+  (void)entry; /* there is one */
   const assay_tensor *x = &in[ASSAY_STRIDED_SOFTMAX_X];
   const assay_tensor *y = &out[ASSAY_STRIDED_SOFTMAX_Y];
   const int64_t warps = opt != NULL ? opt[ASSAY_STRIDED_SOFTMAX_WARPS] : 0;
@@ -165,12 +166,12 @@ const assay_operator assay_strided_softmax_op = {
             .name = "strided_softmax",
             .summary = "softmax over the columns of a matrix view with any nonnegative strides",
             .formula = "y[r,c] = exp(x[r,c] - max(x[r,:])) / sum(exp(x[r,:] - max(x[r,:])))",
-            .exports = {"strided_softmax"},
+            .exports = {{.name = "strided_softmax",
+                         .in_names = {"x"},
+                         .in_count = ASSAY_STRIDED_SOFTMAX_INPUTS,
+                         .out_names = {"y"},
+                         .out_count = ASSAY_STRIDED_SOFTMAX_OUTPUTS}},
             .export_count = 1,
-            .in_names = {"x"},
-            .in_count = ASSAY_STRIDED_SOFTMAX_INPUTS,
-            .out_names = {"y"},
-            .out_count = ASSAY_STRIDED_SOFTMAX_OUTPUTS,
             .opt_names = {"warps"},
             .opt_count = ASSAY_STRIDED_SOFTMAX_OPTIONS,
             .dim_names = {"rows", "columns"},

@@ -63,9 +63,9 @@ static void softmax_row(assay_dtype dtype, int64_t columns, double *y, double *a
   }
 }
 
-void assay_softmax_oracle(const assay_tensor *in, const assay_tensor *out, const int64_t *opt, int64_t first,
-                          int64_t count, double *want, double *allowed) {
-  (void)opt;
+void assay_softmax_oracle(int entry, const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                          int64_t first, int64_t count, double *want, double *allowed) {
+  (void)entry, (void)opt;
   const assay_tensor *x = &in[ASSAY_STRIDED_SOFTMAX_X];
   const int64_t columns = x->shape[1];
   for (int64_t r = 0; r < count; r++) {

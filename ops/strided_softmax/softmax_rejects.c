@@ -179,14 +179,14 @@ void assay_softmax_workshop_limits(assay_probe *probe) {
   assay_tensor x = assay_probe_in(probe, operands, 0);
   assay_tensor y = assay_probe_out(probe, operands, 0);
   assay_message why;
-  if (probe->subject->validate(&x, &y, NULL, ASSAY_LIMITS_WORKSHOP, &why) != ASSAY_BAD_SHAPE) {
+  if (probe->subject->validate(0, &x, &y, NULL, ASSAY_LIMITS_WORKSHOP, &why) != ASSAY_BAD_SHAPE) {
     assay_probe_fail(probe, "the workshop's limits accept 8193 columns");
   }
-  if (probe->subject->validate(&x, &y, NULL, ASSAY_LIMITS_LIBRARY, &why) != ASSAY_OK) {
+  if (probe->subject->validate(0, &x, &y, NULL, ASSAY_LIMITS_LIBRARY, &why) != ASSAY_OK) {
     assay_probe_fail(probe, "the library's limits refuse 8193 columns");
   }
   x.shape[1] = y.shape[1] = x.stride[0] = y.stride[0] = 8192;
-  if (probe->subject->validate(&x, &y, NULL, ASSAY_LIMITS_WORKSHOP, &why) != ASSAY_OK) {
+  if (probe->subject->validate(0, &x, &y, NULL, ASSAY_LIMITS_WORKSHOP, &why) != ASSAY_OK) {
     assay_probe_fail(probe, "the workshop's limits refuse 8192 columns");
   }
 }

@@ -162,7 +162,8 @@ char *broken_apply(const broken_defect *defect, const char *source, assay_messag
     return NULL;
   }
   if (find_lines(source, at + 1, defect->old_text, old_length) != NULL) {
-    (void)assay_explain(why, ASSAY_OK, "%s: the old text occurs more than once in %s", defect->name, defect->file);
+    (void)assay_explain(why, ASSAY_OK, "%s: the old text occurs more than once in %s", defect->name,
+                        defect->file);
     return NULL;
   }
   const size_t before = (size_t)(at - source);

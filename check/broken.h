@@ -15,9 +15,9 @@
  * - the old line, with its own indentation after "- "
  * + the new line
  *
- * All '-' lines of a block form one old text, all '+' lines one new text (none: the old text is deleted). Lines
- * that start with '#' and empty lines between blocks are ignored. `file` is relative to the exercise's folder, or
- * to the source folder when it holds a slash.
+ * All '-' lines of a block form one old text, all '+' lines one new text (none: the old text is deleted).
+ * Lines that start with '#' and empty lines between blocks are ignored. `file` is relative to the exercise's
+ * folder, or to the source folder when it holds a slash.
  */
 typedef struct broken_defect {
   char *name;
@@ -38,8 +38,8 @@ typedef struct broken_list {
 bool broken_parse(const char *text, broken_list *list, assay_message *why);
 void broken_free(broken_list *list);
 
-/* `source` with the one occurrence of old_text replaced; NULL with the reason when it is not exactly one. The old
- * text must begin at a line's beginning and end at a line's end. To be freed. */
+/* `source` with the one occurrence of old_text replaced; NULL with the reason when it is not exactly one. The
+ * old text must begin at a line's beginning and end at a line's end. To be freed. */
 char *broken_apply(const broken_defect *defect, const char *source, assay_message *why);
 
 #endif

@@ -10,9 +10,9 @@
 #include "process.h"
 
 /* -z defs: an object that needs a symbol of Assay fails here, with the linker's own words. */
-const char *const build_flags[] = {"-std=gnu11", "-O3",     "-g",       "-march=native", "-fno-math-errno",
-                                   "-Wall",      "-Wextra", "-fopenmp", "-fPIC",         "-shared",
-                                   "-Wl,-z,defs", NULL};
+const char *const build_flags[] = {"-std=gnu11",      "-O3",     "-g",          "-march=native",
+                                   "-fno-math-errno", "-Wall",   "-Wextra",     "-fopenmp",
+                                   "-fPIC",           "-shared", "-Wl,-z,defs", NULL};
 
 enum { MAX_ARGUMENTS = 32 };
 static const double build_seconds = 60;
@@ -33,12 +33,14 @@ static void first_error(const char *log, assay_message *reason) {
   const size_t length = end != NULL ? (size_t)(end - start) : strlen(start);
   const char *slash = memrchr(start, '/', (size_t)(error - start));
   const size_t skip = slash != NULL ? (size_t)(slash + 1 - start) : 0;
-  (void)assay_explain(reason, ASSAY_OK, "the source does not compile: %.*s", (int)(length - skip), start + skip);
+  (void)assay_explain(reason, ASSAY_OK, "the source does not compile: %.*s", (int)(length - skip),
+                      start + skip);
 }
 
 static verdict judge_build(const assay_process_result *result, assay_message *reason) {
   if (!result->started) {
-    (void)assay_explain(reason, ASSAY_OK, "no C compiler: %s cannot be run (%s); install gcc or clang, or set CC",
+    (void)assay_explain(reason, ASSAY_OK,
+                        "no C compiler: %s cannot be run (%s); install gcc or clang, or set CC",
                         kernel_compiler(), strerror(result->error));
     return VERDICT_UNAVAILABLE;
   }
@@ -48,7 +50,8 @@ static verdict judge_build(const assay_process_result *result, assay_message *re
   }
   if (result->exit_code == 0) return VERDICT_PASS;
   if (result->output == NULL || result->output[0] == '\0') {
-    (void)assay_explain(reason, ASSAY_OK, "the compiler ended with status %d and no message", result->exit_code);
+    (void)assay_explain(reason, ASSAY_OK, "the compiler ended with status %d and no message",
+                        result->exit_code);
   } else {
     first_error(result->output, reason);
   }
@@ -62,14 +65,17 @@ verdict build_object(const char *source, const char *object, assay_message *reas
   size_t count = 0;
   *log = NULL;
   const char *folder = assay_source_folder();
-  if (folder == NULL || snprintf(compiler, sizeof compiler, "%s", kernel_compiler()) >= (int)sizeof compiler) {
-    (void)assay_explain(reason, ASSAY_OK, "Assay's own files were not found; set ASSAY_SOURCE_DIR to their folder");
+  if (folder == NULL ||
+      snprintf(compiler, sizeof compiler, "%s", kernel_compiler()) >= (int)sizeof compiler) {
+    (void)assay_explain(reason, ASSAY_OK,
+                        "Assay's own files were not found; set ASSAY_SOURCE_DIR to their folder");
     return VERDICT_UNAVAILABLE;
   }
   snprintf(include, sizeof include, "-I%s/include", folder);
   /* CC may carry options, as make has it: "ccache gcc". */
   char *rest = NULL;
-  for (const char *word = strtok_r(compiler, " ", &rest); word != NULL && count < 8; word = strtok_r(NULL, " ", &rest)) {
+  for (const char *word = strtok_r(compiler, " ", &rest); word != NULL && count < 8;
+       word = strtok_r(NULL, " ", &rest)) {
     argv[count++] = word;
   }
   for (size_t i = 0; build_flags[i] != NULL; i++) argv[count++] = build_flags[i];

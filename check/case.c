@@ -36,7 +36,8 @@ static void fill_gaps(case_operand *operand) {
   }
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   for (int64_t i = 0; i < count; i++) {
-    const size_t at = buffer->offset + (size_t)assay_tensor_offset(&operand->tensor, i) * element_size(operand);
+    const size_t at =
+        buffer->offset + (size_t)assay_tensor_offset(&operand->tensor, i) * element_size(operand);
     memset(buffer->pages + at / page * page, 0xff, page);
   }
 }
@@ -57,7 +58,8 @@ static bool open_operand(case_operand *operand, const char *name, const assay_op
     return false;
   }
   const size_t size = assay_dtype_size(plan->dtype);
-  if (!assay_buffer_open(&operand->buffer, (size_t)extent * size, placement, (size_t)plan->shift * size)) return false;
+  if (!assay_buffer_open(&operand->buffer, (size_t)extent * size, placement, (size_t)plan->shift * size))
+    return false;
   operand->tensor.data = operand->buffer.pages + operand->buffer.offset;
   return true;
 }
@@ -193,9 +195,11 @@ void case_describe(const assay_case *operands, char *text, size_t size) {
   for (int i = 0; i < operands->function->in_count; i++) {
     const assay_tensor *tensor = &operands->in[i].tensor;
     append(text, size, "%s%s", i > 0 ? "; " : "", operands->in[i].name);
-    for (int k = 0; k < tensor->rank; k++) append(text, size, k == 0 ? " %lld" : " x %lld", (long long)tensor->shape[k]);
+    for (int k = 0; k < tensor->rank; k++)
+      append(text, size, k == 0 ? " %lld" : " x %lld", (long long)tensor->shape[k]);
     append(text, size, " %s, strides", assay_dtype_name(tensor->dtype));
-    for (int k = 0; k < tensor->rank; k++) append(text, size, k == 0 ? " %lld" : ", %lld", (long long)tensor->stride[k]);
+    for (int k = 0; k < tensor->rank; k++)
+      append(text, size, k == 0 ? " %lld" : ", %lld", (long long)tensor->stride[k]);
   }
 }
 
@@ -205,7 +209,8 @@ void case_show_row(const case_operand *operand, const void *data, int64_t flat, 
   const int64_t most = 8;
   text[0] = '\0';
   for (int64_t c = 0; c < columns && c < most; c++) {
-    const double value = assay_get(data, tensor->dtype, assay_tensor_offset(tensor, flat / columns * columns + c));
+    const double value =
+        assay_get(data, tensor->dtype, assay_tensor_offset(tensor, flat / columns * columns + c));
     append(text, size, isnan(value) ? "%snan" : "%s%.6g", c > 0 ? " " : "", value);
   }
   if (columns > most) append(text, size, " ...");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* case.h - the operands of one call on the judge's side: memory, contents, poison, the copy of the outputs. */
+/* case.h - the operands of one call on the judge's side: memory, contents, poison, the copy of the outputs.
+ */
 #ifndef ASSAY_CASE_H
 #define ASSAY_CASE_H
 
@@ -11,9 +12,9 @@ typedef struct case_operand {
   const char *name;
   assay_tensor tensor; /* data points into the judge's mapping */
   assay_buffer buffer;
-  int slot;            /* in the worker; -1 for an operand that is left out */
-  int session;         /* number of the session in which it is mapped, 0 for none */
-  void *snapshot;      /* outputs: a copy taken right after the call; NULL when too large to copy */
+  int slot;       /* in the worker; -1 for an operand that is left out */
+  int session;    /* number of the session in which it is mapped, 0 for none */
+  void *snapshot; /* outputs: a copy taken right after the call; NULL when too large to copy */
 } case_operand;
 
 struct assay_case {
@@ -26,7 +27,8 @@ struct assay_case {
 };
 
 /* Allocates what the plan asks for; slots count up from *next_slot. NULL with errno set. */
-assay_case *case_open(const assay_subject *subject, const assay_plan *plan, assay_placement placement, int *next_slot);
+assay_case *case_open(const assay_subject *subject, const assay_plan *plan, assay_placement placement,
+                      int *next_slot);
 void case_close(assay_case *operands);
 
 /* Logical values in row-major order into the strided storage; the gaps keep their NaN. */
@@ -40,7 +42,8 @@ void case_poison(assay_case *operands, uint64_t seed);
 /* Copies the outputs. False with errno set. */
 bool case_snapshot(assay_case *operands);
 
-/* What the last call left in output `index`: the snapshot, or the memory itself when it is too large to copy. */
+/* What the last call left in output `index`: the snapshot, or the memory itself when it is too large to copy.
+ */
 const void *case_result(const assay_case *operands, int index);
 
 /* Whether an output still is what the snapshot holds. */

@@ -20,7 +20,8 @@ bool compare_element(assay_dtype dtype, double got, double want, double allowed)
 comparison_result compare_all(const comparison *what) {
   comparison_result result = {0, -1};
   for (int64_t i = 0; i < what->count; i++) {
-    if (compare_element(what->dtype, assay_get(what->got, what->dtype, i), what->want[i], what->allowed[i])) continue;
+    if (compare_element(what->dtype, assay_get(what->got, what->dtype, i), what->want[i], what->allowed[i]))
+      continue;
     if (result.first < 0) result.first = i;
     result.wrong++;
   }

@@ -25,8 +25,8 @@ typedef struct comparison_result {
   int64_t first; /* index of the first wrong element, -1 when all are right */
 } comparison_result;
 
-/* Classes first (NaN, either infinity, finite, judged on the rounded oracle), then !(|got - want| <= allowed).
- * +0 equals -0. A subnormal FP32 or BF16 result may be 0, as the contract says. */
+/* Classes first (NaN, either infinity, finite, judged on the rounded oracle), then !(|got - want| <=
+ * allowed). +0 equals -0. A subnormal FP32 or BF16 result may be 0, as the contract says. */
 bool compare_element(assay_dtype dtype, double got, double want, double allowed);
 
 comparison_result compare_all(const comparison *what);

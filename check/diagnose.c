@@ -39,7 +39,8 @@ static void count_element(const comparison *what, int64_t i, evidence *seen) {
   if (assay_encode(what->dtype, got) == assay_poison_bits(what->dtype, i, what->poison)) seen->unwritten++;
 }
 
-/* Whether got = factor * want across the row, within 2 %, with a factor that differs from 1 by more than that. */
+/* Whether got = factor * want across the row, within 2 %, with a factor that differs from 1 by more than
+ * that. */
 static bool row_is_scaled(const comparison *what, int64_t row) {
   const double tiny = 1e-6;
   double factor = 0;
@@ -60,7 +61,8 @@ static bool row_is_scaled(const comparison *what, int64_t row) {
 }
 
 static void collect(const comparison *what, evidence *seen) {
-  *seen = (evidence){.first_row = -1, .first_column = INT64_MAX, .last_column = -1, .scaled = what->columns > 2};
+  *seen =
+      (evidence){.first_row = -1, .first_column = INT64_MAX, .last_column = -1, .scaled = what->columns > 2};
   for (int64_t row = 0; row < what->count / what->columns; row++) {
     int64_t wrong = 0;
     for (int64_t c = 0; c < what->columns; c++) {
@@ -113,7 +115,8 @@ void compare_diagnose(const comparison *what, const comparison_result *result, c
     snprintf(rest, left, "%sonly in column %lld", joint, (long long)seen.first_column);
   } else if (seen.last_column == what->columns - 1 && seen.first_column > 0 &&
              wrong == seen.rows * (what->columns - seen.first_column)) {
-    snprintf(rest, left, "%sin columns %lld to the end: the tail of the row?", joint, (long long)seen.first_column);
+    snprintf(rest, left, "%sin columns %lld to the end: the tail of the row?", joint,
+             (long long)seen.first_column);
   } else if (seen.rows == 1) {
     snprintf(rest, left, "%sonly in row %lld", joint, (long long)seen.first_row);
   }

@@ -90,8 +90,8 @@ static void deliver_check(const run *self, const judge *judged, const assay_chec
   char repeat[1024] = "";
   if (judged->verdict != VERDICT_PASS) {
     const char *tier = check->tier == ASSAY_TIER_L ? " --tier L" : "";
-    snprintf(repeat, sizeof repeat, "%s%s --filter '^%s$' --seed %llu", self->target->repeat_command, tier, check->name,
-             (unsigned long long)self->options->seed);
+    snprintf(repeat, sizeof repeat, "%s%s --filter '^%s$' --seed %llu", self->target->repeat_command, tier,
+             check->name, (unsigned long long)self->options->seed);
   }
   check_result result = {.check = check->name,
                          .stage = check->stage,
@@ -168,7 +168,8 @@ bool check_run(const check_target *target, const check_options *options, check_s
     if (error != 0) {
       char text[128];
       regerror(error, &self.filter, text, sizeof text);
-      (void)assay_explain(why, ASSAY_OK, "--filter \"%s\" is no regular expression: %s", options->filter, text);
+      (void)assay_explain(why, ASSAY_OK, "--filter \"%s\" is no regular expression: %s", options->filter,
+                          text);
       return false;
     }
     self.filtered = true;

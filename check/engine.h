@@ -26,20 +26,20 @@ typedef struct check_target {
 
 typedef struct check_options {
   uint64_t seed;
-  assay_tier tier;      /* highest tier that is run: ASSAY_TIER_M is the default */
-  const char *filter;   /* POSIX extended regular expression over check names, NULL for all */
-  bool stop_early;      /* stop behind the first failing stage (a learner's run) */
-  double seconds;       /* limit of a call; 0 is the larger of 10 s and 20 times the oracle */
-  int threads;          /* 0: as assay_default_threads */
+  assay_tier tier;    /* highest tier that is run: ASSAY_TIER_M is the default */
+  const char *filter; /* POSIX extended regular expression over check names, NULL for all */
+  bool stop_early;    /* stop behind the first failing stage (a learner's run) */
+  double seconds;     /* limit of a call; 0 is the larger of 10 s and 20 times the oracle */
+  int threads;        /* 0: as assay_default_threads */
 } check_options;
 
 /* Called once a check, in order, from the thread that called check_run. */
 typedef void check_sink(void *user, const check_result *result);
 
-/* Runs the checks of the target's subject that apply to it and match the options. Returns false and explains when
- * the options are unusable (a filter that is no regular expression or that matches nothing). A build failure or a
- * missing compiler is one result named "build". Adds to `totals`. Interrupted (check_interrupt): the rest is
- * counted as not run. */
+/* Runs the checks of the target's subject that apply to it and match the options. Returns false and explains
+ * when the options are unusable (a filter that is no regular expression or that matches nothing). A build
+ * failure or a missing compiler is one result named "build". Adds to `totals`. Interrupted (check_interrupt):
+ * the rest is counted as not run. */
 bool check_run(const check_target *target, const check_options *options, check_sink *sink, void *user,
                check_totals *totals, assay_message *why);
 

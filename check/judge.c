@@ -64,8 +64,8 @@ bool judge_ensure_worker(judge *self) {
 
 double judge_seconds(const judge *self, const assay_case *operands) {
   if (self->options->seconds > 0) return self->options->seconds;
-  /* Twenty times the FP64 oracle on one thread is more than twenty times the solution; a case too large for the
-   * oracle is allowed the same at 10 ns an element. */
+  /* Twenty times the FP64 oracle on one thread is more than twenty times the solution; a case too large for
+   * the oracle is allowed the same at 10 ns an element. */
   int64_t elements = 0;
   if (operands == NULL || !assay_tensor_count(&operands->out[0].tensor, &elements)) elements = 0;
   const double by_size = 20 * 10e-9 * (double)elements;
@@ -75,7 +75,8 @@ double judge_seconds(const judge *self, const assay_case *operands) {
   return seconds;
 }
 
-/* ---- the standard check: call once, compare with the oracle --------------------------------------------- */
+/* ---- the standard check: call once, compare with the oracle ---------------------------------------------
+ */
 
 /* The same contents at both ends of memory; the oracle runs once. */
 static void compare_once(judge *self) {
@@ -122,10 +123,10 @@ static void name_case(judge *self) {
   char line[640];
   case_describe(self->cases[self->case_count - 1], shape, sizeof shape);
   const bool named = self->probe.row != NULL;
-  const int length = snprintf(line, sizeof line, "case:        %s%s%s%s; threads %d; operands %s at a guard page\n", shape,
-                              named ? " (" : "",
-                              named ? self->target->subject->layout_names[self->probe.layout] : "", named ? ")" : "",
-                              self->probe.threads, self->placement == ASSAY_AT_END ? "end" : "start");
+  const int length =
+      snprintf(line, sizeof line, "case:        %s%s%s%s; threads %d; operands %s at a guard page\n", shape,
+               named ? " (" : "", named ? self->target->subject->layout_names[self->probe.layout] : "",
+               named ? ")" : "", self->probe.threads, self->placement == ASSAY_AT_END ? "end" : "start");
   const size_t room = (size_t)length < sizeof line ? (size_t)length : sizeof line - 1;
   memmove(self->detail + room, self->detail, sizeof self->detail - room);
   self->detail[sizeof self->detail - 1] = '\0';

@@ -54,7 +54,8 @@ typedef struct judge_expected {
   int64_t columns;
 } judge_expected;
 bool judge_expect_begin(judge *self, const assay_case *operands, judge_expected *expected);
-bool judge_expect_proof(judge *self, const assay_case *operands, const judge_expected *expected, bool degenerate);
+bool judge_expect_proof(judge *self, const assay_case *operands, const judge_expected *expected,
+                        bool degenerate);
 bool judge_expect_compare(judge *self, const assay_case *operands, const judge_expected *expected);
 void judge_expected_free(judge_expected *expected);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* judge_expect.c - the oracle's values, the proof that a lazy output fails, and the report of a wrong one. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ void judge_expected_free(judge_expected *expected) {
 bool judge_expect_begin(judge *self, const assay_case *operands, judge_expected *expected) {
   const assay_tensor *y = &operands->out[0].tensor;
   *expected = (judge_expected){.columns = y->shape[y->rank - 1]};
-  if (!assay_tensor_count(y, &expected->count)) return judge_end(self, VERDICT_FAIL, "the output's size overflows");
+  if (!assay_tensor_count(y, &expected->count))
+    return judge_end(self, VERDICT_FAIL, "the output's size overflows");
   const size_t bytes = sizeof(double) * (size_t)(expected->count > 0 ? expected->count : 1);
   expected->want = malloc(bytes);
   expected->allowed = malloc(bytes);
@@ -48,6 +50,7 @@ bool judge_expect_begin(judge *self, const assay_case *operands, judge_expected 
 }
 
 static comparison comparing(const assay_case *operands, const judge_expected *expected) {
+  assert(expected->want != NULL && expected->allowed != NULL);
   return (comparison){.dtype = operands->out[0].tensor.dtype,
                       .got = case_result(operands, 0),
                       .want = expected->want,
@@ -69,17 +72,19 @@ static bool copy_passes(const assay_case *operands, const comparison *what) {
   return passes;
 }
 
-bool judge_expect_proof(judge *self, const assay_case *operands, const judge_expected *expected, bool degenerate) {
+bool judge_expect_proof(judge *self, const assay_case *operands, const judge_expected *expected,
+                        bool degenerate) {
   const comparison what = comparing(operands, expected);
-  const char *lazy = compare_zeros_pass(&what)         ? "an output of zeros"
-                     : compare_constant_passes(&what)   ? "a constant output"
-                     : copy_passes(operands, &what)     ? "a copy of the input"
-                                                        : NULL;
+  const char *lazy = compare_zeros_pass(&what)        ? "an output of zeros"
+                     : compare_constant_passes(&what) ? "a constant output"
+                     : copy_passes(operands, &what)   ? "a copy of the input"
+                                                      : NULL;
   if (lazy != NULL && !degenerate) {
     return judge_end(self, VERDICT_FAIL, "the check is too weak: %s would pass this case", lazy);
   }
   if (lazy == NULL && degenerate) {
-    return judge_end(self, VERDICT_FAIL, "the check is marked degenerate, but no lazy output would pass this case");
+    return judge_end(self, VERDICT_FAIL,
+                     "the check is marked degenerate, but no lazy output would pass this case");
   }
   return true;
 }
@@ -102,14 +107,15 @@ static void show_rows(judge *self, const assay_case *operands, int64_t flat) {
   }
   size_t used = strlen(self->detail);
   case_show_row(x, x->tensor.data, flat, row, sizeof row);
-  used += (size_t)snprintf(self->detail + used, sizeof self->detail - used, "row of %s:    %s\n", x->name, row);
+  used +=
+      (size_t)snprintf(self->detail + used, sizeof self->detail - used, "row of %s:    %s\n", x->name, row);
   case_show_row(y, case_result(operands, 0), flat, row, sizeof row);
   snprintf(self->detail + used, sizeof self->detail - used, "row of %s:    %s\n", y->name, row);
 }
 
 /* One element as a sentence, and as lines. */
-static void report(judge *self, const assay_case *operands, int64_t flat, double got, double want, double allowed,
-                   const char *more) {
+static void report(judge *self, const assay_case *operands, int64_t flat, double got, double want,
+                   double allowed, const char *more) {
   const assay_dtype dtype = operands->out[0].tensor.dtype;
   char element[128];
   char off[160] = "";
@@ -124,8 +130,8 @@ static void report(judge *self, const assay_case *operands, int64_t flat, double
   const char *received = value_text(got, numbers[1]);
   (void)judge_end(self, VERDICT_FAIL, "%s: expected %s, got %s%s%s", element, expected, received, off, more);
   snprintf(self->detail, sizeof self->detail,
-           "first wrong: %s\nexpected:    %s\ngot:         %s\nerror:       %.3g, allowed %.3g\n", element, expected,
-           received, fabs(error), allowed);
+           "first wrong: %s\nexpected:    %s\ngot:         %s\nerror:       %.3g, allowed %.3g\n", element,
+           expected, received, fabs(error), allowed);
   show_rows(self, operands, flat);
 }
 
@@ -147,7 +153,8 @@ bool judge_expect_compare(judge *self, const assay_case *operands, const judge_e
   }
   /* The comparison took a while: whoever writes after the return has had time for it. */
   if (!case_unchanged(operands)) {
-    return judge_end(self, VERDICT_SUSPECT, "%s changed after the kernel had returned", operands->out[0].name);
+    return judge_end(self, VERDICT_SUSPECT, "%s changed after the kernel had returned",
+                     operands->out[0].name);
   }
   return true;
 }
@@ -188,12 +195,12 @@ static bool expect_same(assay_probe *probe, assay_case *left, assay_case *right)
     if (memcmp(a + (size_t)i * size, b + (size_t)i * size, size) == 0) continue;
     char element[128];
     case_name_element(&left->out[0], i, element, sizeof element);
-    return judge_end(self, VERDICT_FAIL, "%s: %.9g in one call and %.9g in the other; the inputs are the same", element,
+    return judge_end(self, VERDICT_FAIL,
+                     "%s: %.9g in one call and %.9g in the other; the inputs are the same", element,
                      assay_get(a, y->dtype, i), assay_get(b, y->dtype, i));
   }
   return true;
 }
-
 
 const assay_probe_calls judge_probe_calls = {
     .make = judge_make,

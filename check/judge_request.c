@@ -27,7 +27,8 @@ void judge_unavailable(assay_probe *probe, const char *reason) {
   (void)judge_end((judge *)probe, VERDICT_UNAVAILABLE, "%s", reason);
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------------------
+ */
 
 /* Bytes that the case will touch; NORESERVE memory gives no error before the system is out of it. */
 static bool memory_suffices(const assay_plan *plan, int out_count) {
@@ -89,7 +90,8 @@ static bool map_operand(judge *self, case_operand *operand, bool writable) {
                                .offset = operand->buffer.offset,
                                .bytes = operand->buffer.bytes};
   const int fd = writable ? dup(operand->buffer.fd) : assay_buffer_read_only(&operand->buffer);
-  if (fd < 0) return judge_end(self, VERDICT_UNAVAILABLE, "an operand could not be shared: %s", strerror(errno));
+  if (fd < 0)
+    return judge_end(self, VERDICT_UNAVAILABLE, "an operand could not be shared: %s", strerror(errno));
   session_outcome outcome;
   const bool mapped = session_map(&self->worker, &request, fd, &outcome);
   close(fd);
@@ -109,7 +111,8 @@ static bool map_case(judge *self, assay_case *operands) {
   return true;
 }
 
-/* ---- how a call ended ----------------------------------------------------------------------------------- */
+/* ---- how a call ended -----------------------------------------------------------------------------------
+ */
 
 static const case_operand *find_slot(const judge *self, int slot, bool *is_output) {
   for (int c = 0; c < self->case_count; c++) {
@@ -126,7 +129,8 @@ static const case_operand *find_slot(const judge *self, int slot, bool *is_outpu
   return NULL;
 }
 
-/* The logical element at a byte of the storage, found by looking: exact for every stride, quick enough once. */
+/* The logical element at a byte of the storage, found by looking: exact for every stride, quick enough once.
+ */
 static int64_t element_at(const case_operand *operand, int64_t offset) {
   int64_t count = 0;
   const int64_t size = (int64_t)assay_dtype_size(operand->tensor.dtype);
@@ -142,17 +146,19 @@ static void describe_fault(const judge *self, const fault_report *fault, char *t
   const case_operand *operand = fault->slot >= 0 ? find_slot(self, fault->slot, &is_output) : NULL;
   const char *verb = fault->access == 2 ? "wrote" : fault->access == 1 ? "read" : "touched";
   if (operand == NULL) {
-    snprintf(text, size, "%s address 0x%llx, which belongs to no operand", verb, (unsigned long long)fault->address);
+    snprintf(text, size, "%s address 0x%llx, which belongs to no operand", verb,
+             (unsigned long long)fault->address);
     return;
   }
   const int64_t bytes = (int64_t)operand->buffer.bytes;
   const int64_t size_of_one = (int64_t)assay_dtype_size(operand->tensor.dtype);
   const long long rows = (long long)operand->tensor.shape[0];
   if (fault->offset < 0) {
-    snprintf(text, size, "%s %lld bytes before the start of %s", verb, (long long)-fault->offset, operand->name);
+    snprintf(text, size, "%s %lld bytes before the start of %s", verb, (long long)-fault->offset,
+             operand->name);
   } else if (fault->offset >= bytes) {
-    snprintf(text, size, "%s past the end of %s: element %lld behind its last, in row %lld", verb, operand->name,
-             (long long)((fault->offset - bytes) / size_of_one + 1), rows > 0 ? rows - 1 : 0);
+    snprintf(text, size, "%s past the end of %s: element %lld behind its last, in row %lld", verb,
+             operand->name, (long long)((fault->offset - bytes) / size_of_one + 1), rows > 0 ? rows - 1 : 0);
   } else {
     char element[128] = "a gap";
     const int64_t flat = element_at(operand, fault->offset);
@@ -168,7 +174,8 @@ static bool lost_worker(judge *self, const session_outcome *outcome) {
   char where[320] = "";
   const bool memory = strcmp(outcome->reason, "SIGSEGV") == 0 || strcmp(outcome->reason, "SIGBUS") == 0;
   if (memory) describe_fault(self, &outcome->fault, where, sizeof where);
-  return judge_end(self, VERDICT_CRASH, "%s%s%s", outcome->reason, memory ? ": the kernel " : " in the kernel", where);
+  return judge_end(self, VERDICT_CRASH, "%s%s%s", outcome->reason,
+                   memory ? ": the kernel " : " in the kernel", where);
 }
 
 static void wire_tensors(const case_operand *operands, int count, wire_tensor *wires) {
@@ -191,31 +198,39 @@ static void start_request(judge *self, run_request *request, int count) {
 
 static bool judge_status(judge *self, const session_outcome *outcome) {
   if (outcome->status == ASSAY_OK) return true;
-  if (outcome->status == ASSAY_TODO) return judge_end(self, VERDICT_TODO, "the function still returns ASSAY_TODO");
-  return judge_end(self, VERDICT_FAIL, "returned \"%s\" for a valid call%s%s", assay_status_name(outcome->status),
-                   outcome->reason[0] != '\0' ? ": " : "", outcome->reason);
+  if (outcome->status == ASSAY_TODO)
+    return judge_end(self, VERDICT_TODO, "the function still returns ASSAY_TODO");
+  return judge_end(self, VERDICT_FAIL, "returned \"%s\" for a valid call%s%s",
+                   assay_status_name(outcome->status), outcome->reason[0] != '\0' ? ": " : "",
+                   outcome->reason);
 }
 
-/* After the answer: a copy of the outputs first, then what else was touched, then whether anything still runs. */
+/* After the answer: a copy of the outputs first, then what else was touched, then whether anything still
+ * runs. */
 static bool judge_return(judge *self, const assay_probe_call *calls, int count) {
   char text[320];
   for (int i = 0; i < count; i++) {
-    if (!case_snapshot(calls[i].operands)) return judge_end(self, VERDICT_UNAVAILABLE, "not enough memory for a copy");
+    if (!case_snapshot(calls[i].operands))
+      return judge_end(self, VERDICT_UNAVAILABLE, "not enough memory for a copy");
   }
   for (int i = 0; i < count; i++) {
-    if (case_spilled(calls[i].operands, text, sizeof text)) return judge_end(self, VERDICT_FAIL, "the kernel %s", text);
+    if (case_spilled(calls[i].operands, text, sizeof text))
+      return judge_end(self, VERDICT_FAIL, "the kernel %s", text);
   }
-  /* OpenMP lets threads go a moment later when a team shrinks or its master ends. Whatever else still runs when the
-   * kernel has returned has to show that it does nothing: it must end, and the output must stay as it was. */
+  /* OpenMP lets threads go a moment later when a team shrinks or its master ends. Whatever else still runs
+   * when the kernel has returned has to show that it does nothing: it must end, and the output must stay as
+   * it was. */
   const int extra = session_extra_threads(&self->worker, 0.5);
   if (extra > 0) {
     session_close(&self->worker);
-    return judge_end(self, VERDICT_SUSPECT, "%d thread%s beyond the queue's %d still ran after the kernel had returned",
-                     extra, extra == 1 ? "" : "s", self->probe.threads);
+    return judge_end(self, VERDICT_SUSPECT,
+                     "%d thread%s beyond the queue's %d still ran after the kernel had returned", extra,
+                     extra == 1 ? "" : "s", self->probe.threads);
   }
   for (int i = 0; i < count; i++) {
     if (case_unchanged(calls[i].operands)) continue;
-    return judge_end(self, VERDICT_SUSPECT, "%s changed after the kernel had returned", calls[i].operands->out[0].name);
+    return judge_end(self, VERDICT_SUSPECT, "%s changed after the kernel had returned",
+                     calls[i].operands->out[0].name);
   }
   return true;
 }
@@ -223,7 +238,8 @@ static bool judge_return(judge *self, const assay_probe_call *calls, int count) 
 bool judge_run(assay_probe *probe, const assay_probe_call *calls, int count) {
   judge *self = (judge *)probe;
   if (self->verdict != VERDICT_PASS) return false;
-  if (count < 1 || count > PROTOCOL_CALLS) return judge_end(self, VERDICT_FAIL, "the check makes %d calls at once", count);
+  if (count < 1 || count > PROTOCOL_CALLS)
+    return judge_end(self, VERDICT_FAIL, "the check makes %d calls at once", count);
   if (probe->threads > self->load.threads) { /* a larger team has to be started before it is judged */
     self->load.threads = probe->threads;
     session_close(&self->worker);
@@ -247,7 +263,8 @@ bool judge_run(assay_probe *probe, const assay_probe_call *calls, int count) {
   return judge_return(self, calls, count);
 }
 
-/* ---- calls that must be refused ------------------------------------------------------------------------- */
+/* ---- calls that must be refused -------------------------------------------------------------------------
+ */
 
 /* Our address becomes (slot, offset) of the operand that holds it; NULL stays NULL. */
 static bool wire_raw(const judge *self, const assay_tensor *tensor, wire_tensor *wire) {
@@ -293,10 +310,12 @@ bool judge_reject(assay_probe *probe, const assay_tensor *in, const assay_tensor
   const assay_export *function = self->cases[0]->function;
   request.calls[0].entry = self->cases[0]->entry;
   for (int i = 0; i < function->in_count; i++) {
-    if (!wire_raw(self, &in[i], &request.calls[0].in[i])) return judge_end(self, VERDICT_FAIL, "a foreign address");
+    if (!wire_raw(self, &in[i], &request.calls[0].in[i]))
+      return judge_end(self, VERDICT_FAIL, "a foreign address");
   }
   for (int i = 0; i < function->out_count; i++) {
-    if (!wire_raw(self, &out[i], &request.calls[0].out[i])) return judge_end(self, VERDICT_FAIL, "a foreign address");
+    if (!wire_raw(self, &out[i], &request.calls[0].out[i]))
+      return judge_end(self, VERDICT_FAIL, "a foreign address");
   }
   memcpy(request.calls[0].opt, opt, sizeof request.calls[0].opt);
   session_outcome outcome;

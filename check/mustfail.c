@@ -20,7 +20,8 @@ void must_fail_select(int entry) {
   right_entry = entry;
 }
 
-static assay_status right(const assay_tensor *in, const assay_tensor *out, const int64_t *opt, assay_queue *queue) {
+static assay_status right(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                          assay_queue *queue) {
   return right_variant->entry[right_entry](in, out, opt, queue);
 }
 
@@ -38,7 +39,8 @@ static void fill(const assay_tensor *out, double value) {
   for (int64_t i = 0; i < count; i++) assay_put(out->data, out->dtype, i, value);
 }
 
-static assay_status zeros(const assay_tensor *in, const assay_tensor *out, const int64_t *opt, assay_queue *queue) {
+static assay_status zeros(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                          assay_queue *queue) {
   (void)in, (void)opt, (void)queue;
   fill(&out[0], 0);
   return ASSAY_OK;
@@ -59,7 +61,8 @@ static assay_status nan_flood(const assay_tensor *in, const assay_tensor *out, c
   return ASSAY_OK;
 }
 
-static assay_status copy(const assay_tensor *in, const assay_tensor *out, const int64_t *opt, assay_queue *queue) {
+static assay_status copy(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                         assay_queue *queue) {
   (void)opt, (void)queue;
   const int64_t available = elements(&in[0]);
   const int64_t count = available > 0 ? elements(&out[0]) : 0;
@@ -70,12 +73,14 @@ static assay_status copy(const assay_tensor *in, const assay_tensor *out, const 
   return ASSAY_OK;
 }
 
-static assay_status stale(const assay_tensor *in, const assay_tensor *out, const int64_t *opt, assay_queue *queue) {
+static assay_status stale(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                          assay_queue *queue) {
   (void)in, (void)out, (void)opt, (void)queue;
   return ASSAY_OK;
 }
 
-/* ---- results kept from an earlier call ------------------------------------------------------------------ */
+/* ---- results kept from an earlier call ------------------------------------------------------------------
+ */
 
 enum { MEMO_ENTRIES = 512 };
 
@@ -87,8 +92,8 @@ typedef struct memo {
   void *result;
 } memo;
 
-static assay_status remembered(bool by_address, const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
-                               assay_queue *queue) {
+static assay_status remembered(bool by_address, const assay_tensor *in, const assay_tensor *out,
+                               const int64_t *opt, assay_queue *queue) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static memo entries[MEMO_ENTRIES];
   static int used;
@@ -133,7 +138,8 @@ static assay_status right_once(const assay_tensor *in, const assay_tensor *out, 
   return zeros(in, out, opt, queue);
 }
 
-/* ---- work after the return ------------------------------------------------------------------------------ */
+/* ---- work after the return ------------------------------------------------------------------------------
+ */
 
 static void *outlive(void *unused) {
   const struct timespec while_longer = {.tv_sec = 2};

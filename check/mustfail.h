@@ -14,7 +14,8 @@ typedef struct must_fail_kernel {
 extern const must_fail_kernel must_fail_kernels[];
 extern const int must_fail_count;
 
-/* The right kernel that some of them call before they cheat, and which of its entries the calling thread means. */
+/* The right kernel that some of them call before they cheat, and which of its entries the calling thread
+ * means. */
 void must_fail_wrap(const assay_variant *variant);
 void must_fail_select(int entry);
 

@@ -2,8 +2,8 @@
 /*
  * protocol.h - the messages between the judge and its worker: one struct a packet on a SOCK_SEQPACKET pair.
  *
- * Both ends are the same program, so structs go as they are; magic and version tell a foreign packet apart. What
- * the worker says is a claim: the judge decides from the outputs in the shared memory.
+ * Both ends are the same program, so structs go as they are; magic and version tell a foreign packet apart.
+ * What the worker says is a claim: the judge decides from the outputs in the shared memory.
  */
 #ifndef ASSAY_PROTOCOL_H
 #define ASSAY_PROTOCOL_H
@@ -71,10 +71,10 @@ typedef struct run_request {
 
 typedef struct done_reply {
   message_head head;
-  int32_t failed;           /* the request could not be carried out; `text` says why */
-  int32_t status;           /* RUN: of the first call that did not return ASSAY_OK */
-  int32_t mode_changed;     /* the floating-point mode is not what it was before */
-  int32_t foreign_openmp;   /* LOAD: the object brought an OpenMP runtime of its own */
+  int32_t failed;         /* the request could not be carried out; `text` says why */
+  int32_t status;         /* RUN: of the first call that did not return ASSAY_OK */
+  int32_t mode_changed;   /* the floating-point mode is not what it was before */
+  int32_t foreign_openmp; /* LOAD: the object brought an OpenMP runtime of its own */
   char text[320];
 } done_reply;
 

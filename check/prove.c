@@ -45,21 +45,23 @@ static void decide(proof *self, const char *defect, const char *file, const char
   }
   const int judged = named >= 0 ? named : first;
   const bool caught = outcome->built && judged >= 0 && outcome->ran[judged] &&
-                      outcome->verdicts[judged] != VERDICT_PASS && outcome->verdicts[judged] != VERDICT_UNAVAILABLE;
+                      outcome->verdicts[judged] != VERDICT_PASS &&
+                      outcome->verdicts[judged] != VERDICT_UNAVAILABLE;
   char reason[PROVE_REASON + 64];
   if (!outcome->built) {
     snprintf(reason, sizeof reason, "not judged: %s", outcome->trouble);
   } else if (caught) {
-    snprintf(reason, sizeof reason, "%s: %s", verdict_name(outcome->verdicts[judged]), outcome->reasons[judged]);
+    snprintf(reason, sizeof reason, "%s: %s", verdict_name(outcome->verdicts[judged]),
+             outcome->reasons[judged]);
   } else {
     snprintf(reason, sizeof reason, "%s passed", caught_by);
   }
   self->defects++;
   if (caught) self->caught++;
   json_array_append_new(self->matrix,
-                        json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o}", "exercise", self->exercise->name, "defect",
-                                  defect, "file", file, "caught_by", caught_by, "caught", caught, "failed_by", killers,
-                                  "reason", assay_json_text(reason)));
+                        json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o}", "exercise", self->exercise->name,
+                                  "defect", defect, "file", file, "caught_by", caught_by, "caught", caught,
+                                  "failed_by", killers, "reason", assay_json_text(reason)));
   const prove_step step = {.exercise = self->exercise->name,
                            .defect = defect,
                            .file = file,
@@ -95,7 +97,8 @@ static void prove_defects(proof *self, const broken_list *list, const regex_t *f
 
 static void prove_must_fail(proof *self, const regex_t *filter) {
   prove_outcome *outcome = malloc(sizeof *outcome);
-  for (int i = 0; outcome != NULL && self->exercise->op != NULL && i < must_fail_count && !check_interrupted(); i++) {
+  for (int i = 0;
+       outcome != NULL && self->exercise->op != NULL && i < must_fail_count && !check_interrupted(); i++) {
     const must_fail_kernel *kernel = &must_fail_kernels[i];
     if (filter != NULL && regexec(filter, kernel->name, 0, NULL, 0) != 0) continue;
     const int64_t start = assay_now_ns();
@@ -158,7 +161,8 @@ static bool load_defects(const assay_exercise *exercise, broken_list *list, assa
   size_t size = 0;
   if (assay_source_folder() == NULL ||
       !assay_path_format(path, "%s/workshops/%s/broken.txt", assay_source_folder(), exercise->folder)) {
-    (void)assay_explain(why, ASSAY_OK, "Assay's own files were not found; set ASSAY_SOURCE_DIR to their folder");
+    (void)assay_explain(why, ASSAY_OK,
+                        "Assay's own files were not found; set ASSAY_SOURCE_DIR to their folder");
     return false;
   }
   char *text = assay_read_file(path, (size_t)1 << 20, &size);
@@ -184,13 +188,14 @@ static void list_unproved(proof *self, json_t *unproved) {
   for (int i = 0; checks[i].name != NULL && i < PROVE_CHECKS; i++) {
     const bool here = (checks[i].backends & ASSAY_ON_CPU) != 0 && checks[i].tier <= ASSAY_TIER_M;
     if (!here || self->failed_by_something[i]) continue;
-    json_array_append_new(unproved, json_pack("{s:s, s:s}", "exercise", self->exercise->name, "check", checks[i].name));
+    json_array_append_new(unproved,
+                          json_pack("{s:s, s:s}", "exercise", self->exercise->name, "check", checks[i].name));
     self->complete = false;
   }
 }
 
-bool prove_exercise(const assay_exercise *exercise, const prove_options *options, prove_sink *sink, void *user,
-                    json_t *report, assay_message *why) {
+bool prove_exercise(const assay_exercise *exercise, const prove_options *options, prove_sink *sink,
+                    void *user, json_t *report, assay_message *why) {
   broken_list list;
   regex_t filter;
   if (options->filter != NULL && regcomp(&filter, options->filter, REG_EXTENDED | REG_NOSUB) != 0) {

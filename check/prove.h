@@ -11,7 +11,8 @@ typedef struct prove_options {
   uint64_t seed;
   const char *filter; /* POSIX extended regular expression over defect names, NULL for all */
   double seconds;     /* limit of one call, 0 for 2 s */
-  bool named_only;    /* run only the check that each defect names: the same proof, a matrix without the others */
+  bool
+      named_only; /* run only the check that each defect names: the same proof, a matrix without the others */
 } prove_options;
 
 /* One defect or built-in kernel, as soon as it is decided. */
@@ -29,9 +30,10 @@ typedef struct prove_step {
 
 typedef void prove_sink(void *user, const prove_step *step);
 
-/* Proves one exercise. Adds to `report` ("defects", "caught", "survived", "unproved", "matrix"). True when every defect was
- * caught by its named check, every check is failed by something, the starter says TODO and the solution passes. */
-bool prove_exercise(const assay_exercise *exercise, const prove_options *options, prove_sink *sink, void *user,
-                    json_t *report, assay_message *why);
+/* Proves one exercise. Adds to `report` ("defects", "caught", "survived", "unproved", "matrix"). True when
+ * every defect was caught by its named check, every check is failed by something, the starter says TODO and
+ * the solution passes. */
+bool prove_exercise(const assay_exercise *exercise, const prove_options *options, prove_sink *sink,
+                    void *user, json_t *report, assay_message *why);
 
 #endif

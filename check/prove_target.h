@@ -15,7 +15,7 @@ typedef struct prove_outcome {
   bool ran[PROVE_CHECKS];
   verdict verdicts[PROVE_CHECKS];
   char reasons[PROVE_CHECKS][PROVE_REASON];
-  bool built;              /* false: nothing ran, `trouble` says why */
+  bool built; /* false: nothing ran, `trouble` says why */
   char trouble[PROVE_REASON];
 } prove_outcome;
 
@@ -28,11 +28,12 @@ typedef struct prove_tree {
 int prove_check_index(const assay_subject *subject, const char *name);
 
 /* The checks on a source file, a must-fail kernel or a variant of this program; `only` NULL: all of them. */
-void prove_run(const check_target *target, const prove_options *options, const char *only, prove_outcome *outcome);
+void prove_run(const check_target *target, const prove_options *options, const char *only,
+               prove_outcome *outcome);
 
 /* A defect of an exercise's own file: the changed source is built alone. */
-void prove_exercise_file(const assay_exercise *exercise, const broken_defect *defect, const prove_options *options,
-                         prove_outcome *outcome);
+void prove_exercise_file(const assay_exercise *exercise, const broken_defect *defect,
+                         const prove_options *options, prove_outcome *outcome);
 
 /* A defect of a file of the tree: the program is built in the copy, and its library variants are checked. */
 void prove_tree_file(const assay_exercise *exercise, const broken_defect *defect, prove_tree *tree,

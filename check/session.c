@@ -35,17 +35,20 @@ static void fail(session_outcome *outcome, verdict value, const char *format, ..
   va_end(arguments);
 }
 
-/* ---- start and end -------------------------------------------------------------------------------------- */
+/* ---- start and end --------------------------------------------------------------------------------------
+ */
 
 /* Runs in the child: nothing but async-signal-safe calls until the exec. */
 static void become_worker(int socket_fd, char *const *environment) {
-  char *const argv[] = {(char *)(uintptr_t) "assay", (char *)(uintptr_t) "--worker", (char *)(uintptr_t) "3", NULL};
+  char *const argv[] = {(char *)(uintptr_t) "assay", (char *)(uintptr_t) "--worker", (char *)(uintptr_t) "3",
+                        NULL};
   const int fd = dup2(socket_fd, WORKER_FD);
   if (fd == WORKER_FD && socket_fd != WORKER_FD) close(socket_fd);
   setpgid(0, 0); /* whatever the kernel starts dies with its worker */
   /* What a kernel prints is nobody's verdict, and must not mix with ours. */
   if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) _exit(127);
-  execve("/proc/self/exe", argv, environment); /* this very program, even when its file was replaced meanwhile */
+  execve("/proc/self/exe", argv,
+         environment); /* this very program, even when its file was replaced meanwhile */
   _exit(127);
 }
 
@@ -57,7 +60,8 @@ static char **worker_environment(void) {
   char **kept = malloc((count + 1) * sizeof *kept);
   size_t next = 0;
   for (size_t i = 0; kept != NULL && i < count; i++) {
-    const bool foreign = strncmp(environ[i], "LD_PRELOAD=", 11) == 0 || strncmp(environ[i], "LD_AUDIT=", 9) == 0;
+    const bool foreign =
+        strncmp(environ[i], "LD_PRELOAD=", 11) == 0 || strncmp(environ[i], "LD_AUDIT=", 9) == 0;
     if (!foreign) kept[next++] = environ[i];
   }
   if (kept != NULL) kept[next] = NULL;
@@ -111,13 +115,15 @@ static void explain_end(session *worker, session_outcome *outcome) {
   } else if (WIFSIGNALED(status) && outcome->fault.signal != 0) {
     fail(outcome, VERDICT_CRASH, "%s", assay_signal_name(outcome->fault.signal));
   } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-    fail(outcome, VERDICT_CRASH, "the kernel closed the worker's connection, or the system ran out of memory");
+    fail(outcome, VERDICT_CRASH,
+         "the kernel closed the worker's connection, or the system ran out of memory");
   } else {
     fail(outcome, VERDICT_CRASH, "%s", assay_signal_name(WTERMSIG(status)));
   }
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------------------
+ */
 
 static long private_memory_kib(pid_t pid) {
   char path[64];
@@ -157,8 +163,8 @@ static bool wait_packet(session *worker, int64_t deadline, double seconds, sessi
     }
     const long kib = private_memory_kib(worker->pid);
     if (kib > memory_limit_kib) {
-      fail(outcome, VERDICT_CRASH, "the kernel used %ld MiB of memory of its own; the limit is %ld MiB", kib / 1024,
-           memory_limit_kib / 1024);
+      fail(outcome, VERDICT_CRASH, "the kernel used %ld MiB of memory of its own; the limit is %ld MiB",
+           kib / 1024, memory_limit_kib / 1024);
       break;
     }
   }
@@ -172,7 +178,8 @@ static bool receive(session *worker, double seconds, done_reply *reply, session_
   for (;;) {
     if (!wait_packet(worker, deadline, seconds, outcome)) return false;
     unsigned char packet[1024];
-    _Static_assert(sizeof packet >= sizeof(done_reply) && sizeof packet >= sizeof(fault_report), "packet too small");
+    _Static_assert(sizeof packet >= sizeof(done_reply) && sizeof packet >= sizeof(fault_report),
+                   "packet too small");
     const ssize_t size = recv(worker->socket, packet, sizeof packet, 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) {
@@ -229,7 +236,8 @@ static bool ask(session *worker, const void *request, size_t size, int fd, doubl
   return true;
 }
 
-/* ---- what the judge asks -------------------------------------------------------------------------------- */
+/* ---- what the judge asks --------------------------------------------------------------------------------
+ */
 
 /* Whether a thread is on its way out: the kernel sets the flag before pthread_join can return. */
 static bool is_exiting(pid_t pid, const char *task) {
@@ -267,7 +275,8 @@ bool session_open(session *worker, const load_request *load, double seconds, ses
   if (!spawn(worker, outcome)) return false;
   if (!ask(worker, load, sizeof *load, -1, seconds, &reply, outcome)) return false;
   if (reply.mode_changed != 0) {
-    fail(outcome, VERDICT_SUSPECT, "loading the kernel changed the floating-point mode (was it built with -ffast-math?)");
+    fail(outcome, VERDICT_SUSPECT,
+         "loading the kernel changed the floating-point mode (was it built with -ffast-math?)");
     session_close(worker);
     return false;
   }

@@ -34,7 +34,8 @@ bool session_unmap(session *worker, session_outcome *outcome);
 /* One request with all its calls, at most `seconds` long. False: the worker is gone, `outcome` says why. */
 bool session_run(session *worker, const run_request *run, double seconds, session_outcome *outcome);
 
-/* Threads of the worker beyond those allowed, after up to `grace` seconds for them to end. Threads that are exiting do not count. */
+/* Threads of the worker beyond those allowed, after up to `grace` seconds for them to end. Threads that are
+ * exiting do not count. */
 int session_extra_threads(const session *worker, double grace);
 
 #endif

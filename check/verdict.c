@@ -10,14 +10,22 @@ const char *verdict_name(verdict value) {
 
 void check_totals_add(check_totals *totals, verdict value) {
   switch (value) {
-  case VERDICT_PASS: totals->passed++; break;
-  case VERDICT_TODO: totals->unfinished++; break;
-  case VERDICT_UNAVAILABLE: totals->unavailable++; break;
+  case VERDICT_PASS:
+    totals->passed++;
+    break;
+  case VERDICT_TODO:
+    totals->unfinished++;
+    break;
+  case VERDICT_UNAVAILABLE:
+    totals->unavailable++;
+    break;
   case VERDICT_FAIL:
   case VERDICT_SUSPECT:
   case VERDICT_CRASH:
   case VERDICT_TIMEOUT:
-  case VERDICT_COUNT: totals->failed++; break; /* whatever is not known to be good is a failure */
+  case VERDICT_COUNT:
+    totals->failed++;
+    break; /* whatever is not known to be good is a failure */
   }
 }
 

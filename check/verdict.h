@@ -29,7 +29,8 @@ typedef struct check_result {
   const char *catches;
   verdict verdict;
   const char *reason; /* one line; empty for PASS */
-  const char *detail; /* several lines: case, element, expected, got, ..., ends with a newline; may be empty */
+  const char
+      *detail; /* several lines: case, element, expected, got, ..., ends with a newline; may be empty */
   const char *repeat; /* the command that repeats a failure; empty for PASS */
   int cases;          /* how many were run */
   double seconds;
@@ -46,8 +47,8 @@ typedef struct check_totals {
 
 void check_totals_add(check_totals *totals, verdict value);
 
-/* 1 when anything failed, else 2 when anything is unfinished, else 3 when nothing passed or `asked_unavailable`
- * (something asked for by name cannot run here), else 0. */
+/* 1 when anything failed, else 2 when anything is unfinished, else 3 when nothing passed or
+ * `asked_unavailable` (something asked for by name cannot run here), else 0. */
 int check_exit_code(const check_totals *totals, bool asked_unavailable);
 
 #endif

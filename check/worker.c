@@ -18,22 +18,26 @@
 #include "engine.h"
 #include "mustfail.h"
 
-static void refuse(done_reply *reply, const char *format, const char *detail) __attribute__((format(printf, 2, 0)));
+static void refuse(done_reply *reply, const char *format, const char *detail)
+    __attribute__((format(printf, 2, 0)));
 
 static void refuse(done_reply *reply, const char *format, const char *detail) {
   reply->failed = 1;
   snprintf(reply->text, sizeof reply->text, format, detail);
 }
 
-/* ---- loading -------------------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------------------
+ */
 
 static int count_openmp(struct dl_phdr_info *info, size_t size, void *count) {
   (void)size;
-  if (strstr(info->dlpi_name, "libgomp") != NULL || strstr(info->dlpi_name, "libomp") != NULL) ++*(int *)count;
+  if (strstr(info->dlpi_name, "libgomp") != NULL || strstr(info->dlpi_name, "libomp") != NULL)
+    ++*(int *)count;
   return 0;
 }
 
-static void load_object(worker *self, const load_request *request, const assay_subject *subject, done_reply *reply) {
+static void load_object(worker *self, const load_request *request, const assay_subject *subject,
+                        done_reply *reply) {
   int before = 0;
   int after = 0;
   dl_iterate_phdr(count_openmp, &before);
@@ -86,7 +90,8 @@ static void load(worker *self, const load_request *request, done_reply *reply) {
   if (reply->failed == 0) warm_threads(request->threads);
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------------------
+ */
 
 static void map(worker *self, const map_request *request, int fd, done_reply *reply) {
   if (fd < 0 || request->slot < 0 || request->slot >= PROTOCOL_SLOTS) {
@@ -110,7 +115,8 @@ static void unmap_all(worker *self) {
   }
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------- */
+/* ---- the loop -------------------------------------------------------------------------------------------
+ */
 
 typedef union any_request {
   message_head head;
@@ -126,8 +132,10 @@ static bool receive(int socket_fd, any_request *request, ssize_t *size, int *fd)
     struct cmsghdr align;
     char bytes[CMSG_SPACE(sizeof(int))];
   } control;
-  struct msghdr message = {
-      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  struct msghdr message = {.msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = control.bytes,
+                           .msg_controllen = sizeof control.bytes};
   *fd = -1;
   *size = recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC);
   if (*size <= 0) return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* worker_call.c - the calls of one request: judged queues with poisoned scratch, one thread a queue number. */
+/* worker_call.c - the calls of one request: judged queues with poisoned scratch, one thread a queue number.
+ */
 #include <fenv.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -31,7 +32,8 @@ static void *judged_scratch(assay_queue *queue, size_t bytes) {
   if (!assay_mapping_open(block, -1, page_bytes, true)) return NULL;
   judged->block_count++;
   assay_poison_fill(block->pages, ASSAY_FP32, (int64_t)(page_bytes / 4), judged->poison++);
-  return block->pages + (page_bytes - aligned); /* the end touches the guard, the start stays 64-byte aligned */
+  return block->pages +
+         (page_bytes - aligned); /* the end touches the guard, the start stays 64-byte aligned */
 }
 
 static void release_scratch(judged_queue *judged) {
@@ -57,7 +59,8 @@ uint64_t worker_float_mode(void) {
 static assay_tensor received(const worker *self, const wire_tensor *wire) {
   assay_tensor tensor = wire->tensor;
   tensor.data = NULL;
-  if (wire->slot >= 0 && wire->slot < PROTOCOL_SLOTS) tensor.data = self->operands[wire->slot].data + wire->offset;
+  if (wire->slot >= 0 && wire->slot < PROTOCOL_SLOTS)
+    tensor.data = self->operands[wire->slot].data + wire->offset;
   return tensor;
 }
 
@@ -117,7 +120,8 @@ void worker_run(worker *self, const run_request *request, done_reply *reply) {
   for (int i = 0; i < request->call_count; i++) {
     int known = 0;
     while (known < count && lanes[known].queue != request->calls[i].queue) known++;
-    if (known == count) lanes[count++] = (lane){.self = self, .request = request, .queue = request->calls[i].queue};
+    if (known == count)
+      lanes[count++] = (lane){.self = self, .request = request, .queue = request->calls[i].queue};
   }
   if (count == 1) {
     run_lane(&lanes[0]); /* on the main thread, whose OpenMP team exists already */
@@ -126,7 +130,8 @@ void worker_run(worker *self, const run_request *request, done_reply *reply) {
     int started = 0;
     for (int i = 0; i < count; i++) lanes[i].gate = &gate;
     pthread_mutex_lock(&gate);
-    while (started < count && pthread_create(&threads[started], NULL, lane_thread, &lanes[started]) == 0) started++;
+    while (started < count && pthread_create(&threads[started], NULL, lane_thread, &lanes[started]) == 0)
+      started++;
     pthread_mutex_unlock(&gate);
     for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
     if (started < count) {

@@ -28,7 +28,8 @@ static void locate(fault_report *report, uintptr_t address) {
   for (int i = 0; i < PROTOCOL_SLOTS; i++) {
     const worker_operand *operand = &reporting->operands[i];
     const uintptr_t lo = (uintptr_t)operand->mapping.guarded;
-    if (operand->mapping.guarded == NULL || address < lo || address >= lo + operand->mapping.guarded_bytes) continue;
+    if (operand->mapping.guarded == NULL || address < lo || address >= lo + operand->mapping.guarded_bytes)
+      continue;
     report->slot = i;
     report->offset = (int64_t)(address - (uintptr_t)operand->data);
   }

@@ -18,8 +18,9 @@ static const cli_option options[PROVE_OPTIONS] = {
                       "only defects whose name matches the extended regular expression"},
     [PROVE_SEED] = CLI_OPTION_SEED,
     [PROVE_TIMEOUT] = {"timeout", OPTION_SECONDS, "SECONDS", NULL, 0, 86400, "limit of one call; default: 2"},
-    [PROVE_NAMED] = {"named", OPTION_FLAG, NULL, NULL, 0, 0,
-                     "run only the check that a defect names: the same proof, quicker, with a smaller matrix"},
+    [PROVE_NAMED] =
+        {"named", OPTION_FLAG, NULL, NULL, 0, 0,
+         "run only the check that a defect names: the same proof, quicker, with a smaller matrix"},
     [PROVE_JSON] = CLI_OPTION_JSON,
     [PROVE_COLOUR] = CLI_OPTION_COLOUR,
 };

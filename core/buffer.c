@@ -90,11 +90,16 @@ uint64_t assay_poison_bits(assay_dtype dtype, int64_t index, uint64_t seed) {
   const uint64_t random = assay_seed_mix(seed, (uint64_t)index);
   /* Clearing one exponent bit keeps the value finite: an infinity or NaN has all of them set. */
   switch (dtype) {
-  case ASSAY_FP32: return random & 0xbfffffffu & UINT32_MAX;
-  case ASSAY_FP16: return random & 0xbfffu;
-  case ASSAY_BF16: return random & 0xbfffu;
-  case ASSAY_FP64: return random & ~(UINT64_C(1) << 62);
-  case ASSAY_DTYPE_COUNT: break;
+  case ASSAY_FP32:
+    return random & 0xbfffffffu & UINT32_MAX;
+  case ASSAY_FP16:
+    return random & 0xbfffu;
+  case ASSAY_BF16:
+    return random & 0xbfffu;
+  case ASSAY_FP64:
+    return random & ~(UINT64_C(1) << 62);
+  case ASSAY_DTYPE_COUNT:
+    break;
   }
   assert(dtype < ASSAY_DTYPE_COUNT);
   return 0;

@@ -2,9 +2,10 @@
 /*
  * buffer.h - operands in memory that two processes share, with guard pages at both ends.
  *
- * The judge makes a buffer on a memfd and maps it writable. The worker maps the same pages between two stretches
- * of inaccessible memory; an input's file descriptor is open for reading only, so that no mprotect makes it
- * writable. Pages are taken when first touched: a view of huge strides costs what its elements touch.
+ * The judge makes a buffer on a memfd and maps it writable. The worker maps the same pages between two
+ * stretches of inaccessible memory; an input's file descriptor is open for reading only, so that no mprotect
+ * makes it writable. Pages are taken when first touched: a view of huge strides costs what its elements
+ * touch.
  */
 #ifndef ASSAY_BUFFER_H
 #define ASSAY_BUFFER_H
@@ -34,8 +35,8 @@ typedef struct assay_mapping {
   size_t page_bytes;
 } assay_mapping;
 
-/* Memory for `bytes` (0 allowed) whose end or start lies `shift` bytes away from a guard. All pages read as zero.
- * False with errno set. */
+/* Memory for `bytes` (0 allowed) whose end or start lies `shift` bytes away from a guard. All pages read as
+ * zero. False with errno set. */
 bool assay_buffer_open(assay_buffer *buffer, size_t bytes, assay_placement placement, size_t shift);
 void assay_buffer_close(assay_buffer *buffer);
 

@@ -13,11 +13,12 @@ json_t *assay_json_number(double value);
 /* A string; bytes that are not UTF-8 become U+FFFD, so that it never fails on foreign text. */
 json_t *assay_json_text(const char *text);
 
-/* Parses strictly: duplicate keys and trailing text are errors. NULL with a message "FILE:LINE:COLUMN: ..." . */
+/* Parses strictly: duplicate keys and trailing text are errors. NULL with a message "FILE:LINE:COLUMN: ..." .
+ */
 json_t *assay_json_load(const char *path, char *message, size_t message_size);
 
-/* Indented by two, keys in insertion order, 17 digits; written atomically or to a stream with a newline. False
- * with errno set. */
+/* Indented by two, keys in insertion order, 17 digits; written atomically or to a stream with a newline.
+ * False with errno set. */
 bool assay_json_save(const json_t *value, const char *path);
 bool assay_json_print(const json_t *value, FILE *stream);
 

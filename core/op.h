@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op.h - how an operator describes itself: one subject (definition, validation, checks) and one table of variants.
+ * op.h - how an operator describes itself: one subject (definition, validation, checks) and one table of
+ * variants.
  *
  * Dispatch, checks, bench and `list` walk these tables; none of them knows an operator by name.
  */
@@ -24,11 +25,16 @@ typedef enum assay_limits { ASSAY_LIMITS_LIBRARY = 0, ASSAY_LIMITS_WORKSHOP } as
 enum { ASSAY_ON_CPU = 1 << ASSAY_CPU, ASSAY_ON_CUDA = 1 << ASSAY_CUDA, ASSAY_ON_SIMT = 1 << ASSAY_SIMT };
 enum { ASSAY_ON_ALL = ASSAY_ON_CPU | ASSAY_ON_CUDA | ASSAY_ON_SIMT };
 enum { ASSAY_HAS_FP32 = 1 << ASSAY_FP32, ASSAY_HAS_FP16 = 1 << ASSAY_FP16, ASSAY_HAS_BF16 = 1 << ASSAY_BF16 };
-enum { ASSAY_HAS_16BIT = ASSAY_HAS_FP16 | ASSAY_HAS_BF16, ASSAY_HAS_FLOATS = ASSAY_HAS_FP32 | ASSAY_HAS_16BIT };
+enum {
+  ASSAY_HAS_16BIT = ASSAY_HAS_FP16 | ASSAY_HAS_BF16,
+  ASSAY_HAS_FLOATS = ASSAY_HAS_FP32 | ASSAY_HAS_16BIT
+};
 
-/* ---- cases: how a check asks for operands --------------------------------------------------------------- */
+/* ---- cases: how a check asks for operands ---------------------------------------------------------------
+ */
 
-/* What a fill function gets: which operand, its logical shape, the row's two parameters, a seeded generator. */
+/* What a fill function gets: which operand, its logical shape, the row's two parameters, a seeded generator.
+ */
 typedef struct assay_fill_args {
   int operand;
   int rank;
@@ -69,7 +75,8 @@ typedef struct assay_plan {
   int entry; /* index into the subject's exports */
 } assay_plan;
 
-/* ---- checks --------------------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------------------
+ */
 
 typedef struct assay_probe assay_probe;
 
@@ -90,7 +97,8 @@ typedef struct assay_check {
   void (*run)(assay_probe *probe);
 } assay_check;
 
-/* ---- subjects, variants, operators ---------------------------------------------------------------------- */
+/* ---- subjects, variants, operators ----------------------------------------------------------------------
+ */
 
 /* A function that a learner's object exports and a variant has an entry for; most subjects have one. */
 typedef struct assay_export {
@@ -101,7 +109,8 @@ typedef struct assay_export {
   int out_count;
 } assay_export;
 
-/* What is judged: an operator's mathematics, or an exercise's own. Arrays of names have their count beside. */
+/* What is judged: an operator's mathematics, or an exercise's own. Arrays of names have their count beside.
+ */
 typedef struct assay_subject {
   const char *name;
   const char *summary; /* one line for `list` */
@@ -123,10 +132,11 @@ typedef struct assay_subject {
   void (*plan)(const assay_row *row, assay_dtype dtype, int layout, assay_plan *plan);
 
   /* The FP64 definition of export `entry`. For units [first, first + count) of the first dimension of out[0]
-   * (rows, for the softmaxes) writes the expected values, not rounded to the element type, and the allowed absolute
-   * errors, that rounding included; row-major from the first unit. Derivation of the bound: the operator's README. */
-  void (*oracle)(int entry, const assay_tensor *in, const assay_tensor *out, const int64_t *opt, int64_t first,
-                 int64_t count, double *want, double *allowed);
+   * (rows, for the softmaxes) writes the expected values, not rounded to the element type, and the allowed
+   * absolute errors, that rounding included; row-major from the first unit. Derivation of the bound: the
+   * operator's README. */
+  void (*oracle)(int entry, const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                 int64_t first, int64_t count, double *want, double *allowed);
 
   const assay_check *checks; /* in lesson order; an entry without a name ends the table */
 } assay_subject;

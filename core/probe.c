@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probe.c - what checks do again and again, on top of the probe's table; and fills that suit every operator. */
+/* probe.c - what checks do again and again, on top of the probe's table; and fills that suit every operator.
+ */
 #include "probe.h"
 
 #include <stdlib.h>
@@ -18,7 +19,8 @@ void assay_fill_uniform(const assay_fill_args *args, double *values) {
   const assay_tensor view = assay_tensor_make(NULL, ASSAY_FP64, args->rank, args->shape);
   int64_t count = 0;
   if (!assay_tensor_count(&view, &count)) return;
-  for (int64_t i = 0; i < count; i++) values[i] = args->a + (args->b - args->a) * assay_rng_uniform(args->rng);
+  for (int64_t i = 0; i < count; i++)
+    values[i] = args->a + (args->b - args->a) * assay_rng_uniform(args->rng);
 }
 
 void assay_fill_constant(const assay_fill_args *args, double *values) {

@@ -55,7 +55,8 @@ static inline assay_case *assay_probe_make(assay_probe *probe, const assay_plan 
 assay_case *assay_probe_make_row(assay_probe *probe);
 
 /* Contents of an input from a fill function. False when the probe has failed already. */
-bool assay_probe_fill_with(assay_probe *probe, assay_case *operands, int index, assay_fill *fill, double a, double b);
+bool assay_probe_fill_with(assay_probe *probe, assay_case *operands, int index, assay_fill *fill, double a,
+                           double b);
 
 /* The judge's view of an operand; inputs may be written between calls with assay_put. */
 static inline assay_tensor assay_probe_in(const assay_probe *probe, const assay_case *operands, int index) {
@@ -66,7 +67,8 @@ static inline assay_tensor assay_probe_out(const assay_probe *probe, const assay
 }
 
 /* Sets input `index` to `values`, one a logical element in row-major order. */
-static inline bool assay_probe_fill(assay_probe *probe, assay_case *operands, int index, const double *values) {
+static inline bool assay_probe_fill(assay_probe *probe, assay_case *operands, int index,
+                                    const double *values) {
   return probe->calls->fill(probe, operands, index, values);
 }
 
@@ -95,7 +97,8 @@ static inline bool assay_probe_expect_same(assay_probe *probe, assay_case *left,
   return probe->calls->expect_same(probe, left, right);
 }
 
-/* The library must refuse the call before any kernel runs, with this status and a sentence that holds `word`. */
+/* The library must refuse the call before any kernel runs, with this status and a sentence that holds `word`.
+ */
 static inline bool assay_probe_reject(assay_probe *probe, const assay_tensor *in, const assay_tensor *out,
                                       const int64_t *opt, assay_status status, const char *word) {
   return probe->calls->reject(probe, in, out, opt, status, word);

@@ -21,8 +21,8 @@ double assay_quantile(const double *samples, size_t count, double q);
 /* Median of the absolute deviations from the median, without a scale factor. */
 double assay_mad(const double *samples, size_t count);
 
-/* The narrowest symmetric pair of order statistics that covers the median with at least `confidence`; for nine
- * samples and 0.95 the 2nd and 8th (96 %). False when the sample is too small for it or holds a NaN. */
+/* The narrowest symmetric pair of order statistics that covers the median with at least `confidence`; for
+ * nine samples and 0.95 the 2nd and 8th (96 %). False when the sample is too small for it or holds a NaN. */
 bool assay_median_interval(const double *samples, size_t count, double confidence, assay_interval *interval);
 
 #endif

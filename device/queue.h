@@ -8,8 +8,9 @@
 /* Fills in a queue that the caller owns (no allocation), for threads 1..1024. */
 void assay_queue_init_cpu(assay_queue *queue, int threads);
 
-/* Gives the calling thread's scratch back: everything that its queues handed out since the last release becomes
- * invalid. Dispatch calls it when a kernel has returned; the memory stays with the thread for the next call. */
+/* Gives the calling thread's scratch back: everything that its queues handed out since the last release
+ * becomes invalid. Dispatch calls it when a kernel has returned; the memory stays with the thread for the
+ * next call. */
 void assay_scratch_release(void);
 
 #endif

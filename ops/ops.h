@@ -16,8 +16,8 @@ const assay_variant *assay_variant_find(const assay_operator *op, const char *na
 /* Whether this machine can run the variant; `why` says what is missing when not. */
 bool assay_variant_runs_here(const assay_variant *variant, assay_message *why);
 
-/* Validates, picks (variant NULL) or checks the variant, its knobs and the queue, calls entry `entry`, releases
- * scratch. `why` holds the sentence when the status is not ASSAY_OK. */
+/* Validates, picks (variant NULL) or checks the variant, its knobs and the queue, calls entry `entry`,
+ * releases scratch. `why` holds the sentence when the status is not ASSAY_OK. */
 assay_status assay_operator_call(const assay_operator *op, const assay_variant *variant, int entry,
                                  const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
                                  assay_queue *queue, assay_message *why);

@@ -116,7 +116,8 @@ static void poison_is_finite_random_and_repeatable(void **state) {
       const double value = assay_get(data, (assay_dtype)dtype, i);
       assert_true(isfinite(value));
       assert_true(assay_encode((assay_dtype)dtype, value) == assay_poison_bits((assay_dtype)dtype, i, 5));
-      if (assay_poison_bits((assay_dtype)dtype, i, 5) != assay_poison_bits((assay_dtype)dtype, i, 6)) differ++;
+      if (assay_poison_bits((assay_dtype)dtype, i, 5) != assay_poison_bits((assay_dtype)dtype, i, 6))
+        differ++;
     }
     assert_true(differ > 4000);
   }
@@ -124,9 +125,12 @@ static void poison_is_finite_random_and_repeatable(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(both_ends_touch_a_guard),         cmocka_unit_test(a_shift_moves_the_base),
-      cmocka_unit_test(inputs_cannot_be_made_writable),  cmocka_unit_test(huge_spans_cost_what_is_touched),
-      cmocka_unit_test(empty_buffers_have_an_address),   cmocka_unit_test(poison_is_finite_random_and_repeatable),
+      cmocka_unit_test(both_ends_touch_a_guard),
+      cmocka_unit_test(a_shift_moves_the_base),
+      cmocka_unit_test(inputs_cannot_be_made_writable),
+      cmocka_unit_test(huge_spans_cost_what_is_touched),
+      cmocka_unit_test(empty_buffers_have_an_address),
+      cmocka_unit_test(poison_is_finite_random_and_repeatable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

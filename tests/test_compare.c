@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_compare.c - the comparator: what passes, what cannot, what a lazy output is, what a pattern is called. */
+/* test_compare.c - the comparator: what passes, what cannot, what a lazy output is, what a pattern is called.
+ */
 #include "unit.h"
 
 #include <float.h>
@@ -49,10 +50,15 @@ static void subnormals_may_be_flushed_but_not_in_fp16(void **state) {
   assert_false(compare_element(ASSAY_FP32, 0x1p-129, 0x1p-130, 0)); /* flushed or right, nothing else */
 }
 
-static comparison make(assay_dtype dtype, const void *got, const double *want, const double *allowed, int64_t count,
-                       int64_t columns) {
-  return (comparison){
-      .dtype = dtype, .got = got, .want = want, .allowed = allowed, .count = count, .columns = columns, .poison = 99};
+static comparison make(assay_dtype dtype, const void *got, const double *want, const double *allowed,
+                       int64_t count, int64_t columns) {
+  return (comparison){.dtype = dtype,
+                      .got = got,
+                      .want = want,
+                      .allowed = allowed,
+                      .count = count,
+                      .columns = columns,
+                      .poison = 99};
 }
 
 static void all_elements_are_counted(void **state) {
@@ -133,7 +139,8 @@ static void patterns_are_named(void **state) {
   assert_string_equal(diagnosis(got, want, 3, 4), "all of them off by one factor a row: is the sum right?");
   memcpy(got, right, sizeof got);
   for (int r = 0; r < 3; r++) got[4 * r + 2] = got[4 * r + 3] = 0;
-  assert_string_equal(diagnosis(got, want, 3, 4), "all of them zero; in columns 2 to the end: the tail of the row?");
+  assert_string_equal(diagnosis(got, want, 3, 4),
+                      "all of them zero; in columns 2 to the end: the tail of the row?");
   memcpy(got, right, sizeof got);
   assay_poison_fill(got, ASSAY_FP32, 12, 99);
   memcpy(got, right, 4 * sizeof *got);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_file.c - files are whole or not there, also when the disk fills up; nothing outside a tree is removed.
- */
-#include "unit.h"
+/* test_file.c - files are whole or not there, also when the disk fills up. */
+#include "folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,55 +11,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "file.h"
-
-static char folder[ASSAY_PATH_SIZE];
-
-/* A new folder for every test. */
-static int set_up(void **state) {
-  (void)state;
-  return assay_make_temp_folder(folder) ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  return assay_remove_tree(folder) ? 0 : -1;
-}
-
-/* Paths in the test's folder; four at a time. */
-static const char *in_folder(const char *name) {
-  static char paths[4][ASSAY_PATH_SIZE];
-  static unsigned next;
-  char *path = paths[next++ % 4];
-  assert_true(assay_path_format(path, "%s/%s", folder, name));
-  return path;
-}
-
-static void holds(const char *path, const char *want) {
-  size_t size = 0;
-  char *text = assay_read_file(path, 1 << 20, &size);
-  assert_non_null(text);
-  assert_int_equal(size, strlen(want));
-  assert_string_equal(text, want);
-  free(text);
-}
-
-/* How many entries a folder has: a temporary file that stayed would be one more. */
-static int entries(const char *path) {
-  DIR *listing = opendir(path);
-  assert_non_null(listing);
-  int count = 0;
-  while (readdir(listing) != NULL) count++;
-  closedir(listing);
-  return count - 2; /* "." and ".." */
-}
-
-static mode_t mode_of(const char *path) {
-  struct stat status;
-  assert_int_equal(lstat(path, &status), 0);
-  return status.st_mode;
-}
 
 /* ---- reading --------------------------------------------------------------------------------------------
  */
@@ -278,137 +228,6 @@ static void test_left_over_temporary_names_are_passed_over(void **state) {
   assert_int_equal(entries(folder), 301);
 }
 
-/* ---- folders --------------------------------------------------------------------------------------------
- */
-
-static void test_file_exists(void **state) {
-  (void)state;
-  assert_false(assay_file_exists(in_folder("a")));
-  assert_true(assay_write_file(in_folder("a"), "x", 1, 0600));
-  assert_true(assay_file_exists(in_folder("a")));
-  assert_true(assay_file_exists(folder));
-}
-
-static void test_make_folders(void **state) {
-  (void)state;
-  assert_true(assay_make_folders(in_folder("a/b//c/")));
-  assert_true(S_ISDIR(mode_of(in_folder("a/b/c"))));
-  assert_true(assay_make_folders(in_folder("a/b/c")));
-  assert_true(assay_make_folders("/"));
-  assert_true(assay_write_file(in_folder("a/file"), "x", 1, 0600));
-  errno = 0;
-  assert_false(assay_make_folders(in_folder("a/file")));
-  assert_int_equal(errno, EEXIST);
-  errno = 0;
-  assert_false(assay_make_folders(in_folder("a/file/below")));
-  assert_true(errno == EEXIST || errno == ENOTDIR);
-  errno = 0;
-  assert_false(assay_make_folders(""));
-  assert_int_equal(errno, ENOENT);
-}
-
-static void test_temp_folders(void **state) {
-  (void)state;
-  assert_int_equal(mode_of(folder) & 07777, 0700);
-  const char *set = getenv("TMPDIR");
-  char *before = set != NULL ? strdup(set) : NULL;
-  char inside[ASSAY_PATH_SIZE];
-  setenv("TMPDIR", folder, 1);
-  const bool made = assay_make_temp_folder(inside);
-  setenv("TMPDIR", in_folder("missing"), 1);
-  char none[ASSAY_PATH_SIZE] = "x";
-  const bool made_none = assay_make_temp_folder(none);
-  setenv("TMPDIR", "", 1);
-  char standard[ASSAY_PATH_SIZE];
-  const bool made_standard = assay_make_temp_folder(standard);
-  if (before != NULL)
-    setenv("TMPDIR", before, 1);
-  else
-    unsetenv("TMPDIR");
-  free(before);
-  assert_true(made);
-  assert_memory_equal(inside, folder, strlen(folder));
-  assert_int_equal(entries(folder), 1);
-  assert_false(made_none);
-  assert_string_equal(none, "");
-  assert_true(made_standard);
-  assert_memory_equal(standard, "/tmp/", 5);
-  assert_true(assay_remove_tree(standard));
-}
-
-static void test_remove_tree_stays_inside(void **state) {
-  (void)state;
-  assert_true(assay_make_folders(in_folder("tree/deep/er")));
-  assert_true(assay_make_folders(in_folder("outside")));
-  assert_true(assay_write_file(in_folder("tree/deep/er/file"), "x", 1, 0600));
-  assert_true(assay_write_file(in_folder("outside/kept"), "x", 1, 0600));
-  assert_int_equal(symlink(in_folder("outside"), in_folder("tree/deep/link")), 0);
-  assert_int_equal(symlink(in_folder("outside/kept"), in_folder("tree/file_link")), 0);
-  assert_int_equal(symlink("nowhere", in_folder("tree/dangling")), 0);
-  assert_true(assay_remove_tree(in_folder("tree")));
-  assert_false(assay_file_exists(in_folder("tree")));
-  holds(in_folder("outside/kept"), "x");
-  /* A link to a folder is removed, not the folder. */
-  assert_int_equal(symlink(in_folder("outside"), in_folder("link")), 0);
-  assert_true(assay_remove_tree(in_folder("link")));
-  holds(in_folder("outside/kept"), "x");
-  assert_int_equal(entries(folder), 1);
-  errno = 0;
-  assert_false(assay_remove_tree(in_folder("tree")));
-  assert_int_equal(errno, ENOENT);
-}
-
-/* ---- paths ----------------------------------------------------------------------------------------------
- */
-
-static void test_path_format(void **state) {
-  (void)state;
-  char path[ASSAY_PATH_SIZE];
-  assert_true(assay_path_format(path, "%s/%d", "a", 7));
-  assert_string_equal(path, "a/7");
-  assert_true(assay_path_format(path, "%0*d", ASSAY_PATH_SIZE - 1, 0));
-  assert_int_equal(strlen(path), ASSAY_PATH_SIZE - 1);
-  errno = 0;
-  assert_false(assay_path_format(path, "%0*d", ASSAY_PATH_SIZE, 0));
-  assert_int_equal(errno, ENAMETOOLONG);
-  assert_string_equal(path, "");
-}
-
-static void test_program_path(void **state) {
-  (void)state;
-  struct stat named;
-  struct stat running;
-  assert_int_equal(assay_program_path()[0], '/');
-  assert_int_equal(stat(assay_program_path(), &named), 0);
-  assert_int_equal(stat("/proc/self/exe", &running), 0);
-  assert_true(named.st_ino == running.st_ino && named.st_dev == running.st_dev);
-}
-
-static void test_source_folder_by_variable(void **state) {
-  (void)state;
-  char real[ASSAY_PATH_SIZE];
-  assert_non_null(realpath(folder, real));
-  const char *set = getenv("ASSAY_SOURCE_DIR");
-  char *before = set != NULL ? strdup(set) : NULL;
-  setenv("ASSAY_SOURCE_DIR", folder, 1);
-  const bool without = assay_source_folder() != NULL;
-  const bool prepared = assay_make_folders(in_folder("include/assay")) &&
-                        assay_write_file(in_folder("include/assay/workshop.h"), "", 0, 0600);
-  setenv("ASSAY_SOURCE_DIR", in_folder("include/.."), 1);
-  const char *found = assay_source_folder();
-  if (before != NULL)
-    setenv("ASSAY_SOURCE_DIR", before, 1);
-  else
-    unsetenv("ASSAY_SOURCE_DIR");
-  free(before);
-  assert_false(without); /* a wrong variable is not passed over */
-  assert_true(prepared);
-  assert_non_null(found);
-  assert_string_equal(found, real);
-}
-
-#define IN_NEW_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       IN_NEW_FOLDER(test_read_within_the_limit),
@@ -425,13 +244,6 @@ int main(void) {
       IN_NEW_FOLDER(test_full_disk),
       IN_NEW_FOLDER(test_create_never_replaces),
       IN_NEW_FOLDER(test_left_over_temporary_names_are_passed_over),
-      IN_NEW_FOLDER(test_file_exists),
-      IN_NEW_FOLDER(test_make_folders),
-      IN_NEW_FOLDER(test_temp_folders),
-      IN_NEW_FOLDER(test_remove_tree_stays_inside),
-      IN_NEW_FOLDER(test_path_format),
-      IN_NEW_FOLDER(test_program_path),
-      IN_NEW_FOLDER(test_source_folder_by_variable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_softmax.c - the oracle against a second definition, its bound against honest FP32 kernels with other orders of
- * summation, the typed call of the library.
+ * test_softmax.c - the oracle against a second definition, its bound against honest FP32 kernels with other
+ * orders of summation, the typed call of the library.
  */
 #include "unit.h"
 
@@ -69,7 +69,8 @@ static void special_rows_follow_the_contract(void **state) {
   }
 }
 
-/* ---- honest kernels: the bound must accept each of them, whatever the data ------------------------------- */
+/* ---- honest kernels: the bound must accept each of them, whatever the data -------------------------------
+ */
 
 typedef float summation(const float *terms, int64_t count);
 
@@ -112,7 +113,8 @@ static void honest_kernel(summation *sum, assay_dtype dtype, int64_t columns, bo
   for (int64_t c = 0; c < columns; c++) terms[c] = expf(input[c] - m);
   const float total = sum(terms, columns);
   const float scale = 1 / total;
-  for (int64_t c = 0; c < columns; c++) assay_store(y, dtype, c, reciprocal ? terms[c] * scale : terms[c] / total);
+  for (int64_t c = 0; c < columns; c++)
+    assay_store(y, dtype, c, reciprocal ? terms[c] * scale : terms[c] / total);
 }
 
 static int64_t wrong_elements(summation *sum, assay_dtype dtype, int64_t columns, bool reciprocal) {
@@ -162,7 +164,8 @@ static void the_bound_rejects_what_loses_terms(void **state) {
   assert_true(wrong_elements(sixteen_bits, ASSAY_FP16, WIDEST, false) > 0);
 }
 
-/* ---- the library's calls --------------------------------------------------------------------------------- */
+/* ---- the library's calls ---------------------------------------------------------------------------------
+ */
 
 static void the_typed_call_computes(void **state) {
   (void)state;
@@ -171,7 +174,8 @@ static void the_typed_call_computes(void **state) {
   const float x[6] = {0, 10, 1, 11, 2, 12}; /* two rows of three, transposed */
   float y[6] = {0};
   assert_int_equal(assay_strided_softmax(ASSAY_FP32, x, 2, 3, 1, 2, y, 0, queue), ASSAY_OK);
-  for (int i = 0; i < 3; i++) assert_true(fabs((double)(y[i] - y[i + 3])) < 1e-6); /* a shift changes nothing */
+  for (int i = 0; i < 3; i++)
+    assert_true(fabs((double)(y[i] - y[i + 3])) < 1e-6); /* a shift changes nothing */
   assert_true(fabs((double)y[2] - 0.6652409557748218) < 1e-6);
   assay_queue_close(queue);
 }
@@ -190,7 +194,8 @@ static void bad_calls_say_what_is_wrong(void **state) {
   assert_int_equal(assay_strided_softmax(ASSAY_FP32, NULL, 0, 3, 3, 1, NULL, 0, queue), ASSAY_OK);
   const assay_tensor in = assay_tensor_make(x, ASSAY_FP32, 2, (const int64_t[]){2, 3});
   const assay_tensor out = assay_tensor_make(y, ASSAY_FP32, 2, (const int64_t[]){2, 3});
-  assert_int_equal(assay_call("strided_softmax", "no_such_variant", &in, &out, NULL, queue), ASSAY_UNAVAILABLE);
+  assert_int_equal(assay_call("strided_softmax", "no_such_variant", &in, &out, NULL, queue),
+                   ASSAY_UNAVAILABLE);
   assert_non_null(strstr(assay_last_error(), "no_such_variant"));
   assert_int_equal(assay_call("no_such_operator", NULL, &in, &out, NULL, queue), ASSAY_UNAVAILABLE);
   assert_int_equal(assay_call("strided_softmax", "plain", &in, &out, NULL, queue), ASSAY_OK);

@@ -6,12 +6,12 @@
 #include "op.h"
 
 typedef struct assay_exercise {
-  const char *name;    /* "strided_softmax" */
-  const char *alias;   /* "w1": also the stem of its files */
-  const char *level;   /* "beginner", "intermediate" or "advanced" */
-  const char *title;   /* "Strided softmax" */
-  const char *folder;  /* under workshops/, holds lesson.md, hint.md, broken.txt, ALIAS_starter.c and so on */
-  uint32_t backends;   /* ASSAY_ON_...: which starters and solutions exist */
+  const char *name;   /* "strided_softmax" */
+  const char *alias;  /* "w1": also the stem of its files */
+  const char *level;  /* "beginner", "intermediate" or "advanced" */
+  const char *title;  /* "Strided softmax" */
+  const char *folder; /* under workshops/, holds lesson.md, hint.md, broken.txt, ALIAS_starter.c and so on */
+  uint32_t backends;  /* ASSAY_ON_...: which starters and solutions exist */
   const assay_subject *subject;
   const assay_operator *op; /* NULL for an exercise that is no operator */
 } assay_exercise;

@@ -34,27 +34,33 @@ enum { ASSAY_MAX_RANK = 4 };
 /* What a call answers. 0 is success; every other value leaves the outputs of a rejected call untouched. */
 typedef enum assay_status {
   ASSAY_OK = 0,
-  ASSAY_TODO,          /* an exercise that is not written yet */
-  ASSAY_BAD_POINTER,   /* NULL where data is needed, or not aligned to its element */
-  ASSAY_BAD_SHAPE,     /* rank or a size is out of range, or sizes do not fit each other */
-  ASSAY_BAD_DTYPE,     /* element type not supported, or types that must agree differ */
-  ASSAY_BAD_STRIDE,    /* negative, not contiguous where that is needed, or the span overflows */
-  ASSAY_BAD_DEVICE,    /* a tensor is not where the queue runs */
-  ASSAY_BAD_ALIAS,     /* an output overlaps an input */
-  ASSAY_BAD_OPTION,    /* a knob has no such value, or the variant has no such knob */
-  ASSAY_NO_MEMORY,     /* scratch could not be allocated */
-  ASSAY_UNAVAILABLE,   /* no such operator or variant, or this machine cannot run it */
+  ASSAY_TODO,        /* an exercise that is not written yet */
+  ASSAY_BAD_POINTER, /* NULL where data is needed, or not aligned to its element */
+  ASSAY_BAD_SHAPE,   /* rank or a size is out of range, or sizes do not fit each other */
+  ASSAY_BAD_DTYPE,   /* element type not supported, or types that must agree differ */
+  ASSAY_BAD_STRIDE,  /* negative, not contiguous where that is needed, or the span overflows */
+  ASSAY_BAD_DEVICE,  /* a tensor is not where the queue runs */
+  ASSAY_BAD_ALIAS,   /* an output overlaps an input */
+  ASSAY_BAD_OPTION,  /* a knob has no such value, or the variant has no such knob */
+  ASSAY_NO_MEMORY,   /* scratch could not be allocated */
+  ASSAY_UNAVAILABLE, /* no such operator or variant, or this machine cannot run it */
   ASSAY_STATUS_COUNT
 } assay_status;
 
-typedef enum assay_dtype { ASSAY_FP32 = 0, ASSAY_FP16, ASSAY_BF16, ASSAY_FP64, ASSAY_DTYPE_COUNT } assay_dtype;
+typedef enum assay_dtype {
+  ASSAY_FP32 = 0,
+  ASSAY_FP16,
+  ASSAY_BF16,
+  ASSAY_FP64,
+  ASSAY_DTYPE_COUNT
+} assay_dtype;
 
 /* The device number of host memory; CUDA devices count from 0. */
 enum { ASSAY_DEVICE_CPU = -1 };
 
 /*
- * A view of memory that somebody else owns. Element (i0, i1, ...) is at data + sum(i[k] * stride[k]) elements.
- * Entries of shape and stride at and above `rank` are ignored.
+ * A view of memory that somebody else owns. Element (i0, i1, ...) is at data + sum(i[k] * stride[k])
+ * elements. Entries of shape and stride at and above `rank` are ignored.
  */
 typedef struct assay_tensor {
   void *data;
@@ -95,13 +101,14 @@ ASSAY_API int assay_queue_threads(const assay_queue *queue);
 /*
  * Runs an operator by name on described tensors: what every typed function below does. `variant` NULL picks
  * the first variant of the operator's table that this machine can run; a name forces that one and is an error
- * if it cannot run. The order of in, out and opt is named by the operator's enum; opt NULL means all defaults,
- * and 0 in opt means the default of that knob.
+ * if it cannot run. The order of in, out and opt is named by the operator's enum; opt NULL means all
+ * defaults, and 0 in opt means the default of that knob.
  */
 ASSAY_API assay_status assay_call(const char *name, const char *variant, const assay_tensor *in,
                                   const assay_tensor *out, const int64_t *opt, assay_queue *queue);
 
-/* ---- strided_softmax ------------------------------------------------------------------------------------ */
+/* ---- strided_softmax ------------------------------------------------------------------------------------
+ */
 
 enum { ASSAY_STRIDED_SOFTMAX_X = 0, ASSAY_STRIDED_SOFTMAX_INPUTS };
 enum { ASSAY_STRIDED_SOFTMAX_Y = 0, ASSAY_STRIDED_SOFTMAX_OUTPUTS };
@@ -119,14 +126,13 @@ enum { ASSAY_STRIDED_SOFTMAX_WARPS = 0, ASSAY_STRIDED_SOFTMAX_OPTIONS };
  * warps          CUDA only: warps a block, 4 or 8; 0 is the default and the only value on the CPU
  *
  * Special rows: all -inf, any +inf or any NaN gives a row of NaN; -inf beside finite entries gives exact 0.
- * Subnormal FP32 and BF16 results may be 0. Errors: BAD_POINTER, BAD_SHAPE, BAD_DTYPE, BAD_STRIDE, BAD_DEVICE,
- * BAD_ALIAS, BAD_OPTION, NO_MEMORY.
- * Formula: the maximum is subtracted as in Milakov and Gimelshein, "Online normalizer calculation for
- * softmax", arXiv:1805.02867, algorithm 2.
+ * Subnormal FP32 and BF16 results may be 0. Errors: BAD_POINTER, BAD_SHAPE, BAD_DTYPE, BAD_STRIDE,
+ * BAD_DEVICE, BAD_ALIAS, BAD_OPTION, NO_MEMORY. Formula: the maximum is subtracted as in Milakov and
+ * Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867, algorithm 2.
  */
 ASSAY_API assay_status assay_strided_softmax(assay_dtype dtype, const void *x, int64_t rows, int64_t columns,
-                                             int64_t row_stride, int64_t column_stride, void *y, int64_t warps,
-                                             assay_queue *queue);
+                                             int64_t row_stride, int64_t column_stride, void *y,
+                                             int64_t warps, assay_queue *queue);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,8 @@
  * libm and OpenMP, and no symbol of Assay.
  *
  * An exercise exports one function of the type assay_kernel under the exercise's name. It is called only with
- * arguments that are already validated, returns ASSAY_OK when the outputs are written, and ASSAY_TODO until then.
+ * arguments that are already validated, returns ASSAY_OK when the outputs are written, and ASSAY_TODO until
+ * then.
  */
 #ifndef ASSAY_WORKSHOP_H
 #define ASSAY_WORKSHOP_H
@@ -36,7 +37,8 @@ static inline void *assay_queue_scratch(assay_queue *queue, size_t bytes) {
   return queue->calls->scratch(queue, bytes);
 }
 
-/* ---- 16-bit floats: exact widening, rounding to nearest with ties to even ------------------------------- */
+/* ---- 16-bit floats: exact widening, rounding to nearest with ties to even -------------------------------
+ */
 
 static inline float assay_float_from_bits(uint32_t bits) {
   float value;
@@ -54,33 +56,36 @@ static inline float assay_bf16_to_float(uint16_t half) {
   return assay_float_from_bits((uint32_t)half << 16);
 }
 
+/* All cases are computed and one is picked: without branches, compilers turn loops over these into vectors.
+ */
 static inline uint16_t assay_bf16_from_float(float value) {
-  uint32_t bits = assay_bits_from_float(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)((bits >> 16) | 0x40u); /* keep a NaN a NaN */
-  return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+  const uint32_t bits = assay_bits_from_float(value);
+  const uint32_t quiet = (bits >> 16) | 0x40u; /* keeps a NaN a NaN */
+  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
 }
 
 static inline float assay_fp16_to_float(uint16_t half) {
   const uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
   const uint32_t rest = half & 0x7fffu;
   /* A subnormal is an integer multiple of 2^-24, and FP32 holds that product exactly. */
-  if (rest < 0x400u) return assay_float_from_bits(sign | assay_bits_from_float((float)rest * 0x1p-24f));
-  if (rest >= 0x7c00u) return assay_float_from_bits(sign | 0x7f800000u | ((rest & 0x3ffu) << 13));
-  return assay_float_from_bits(sign | ((rest << 13) + 0x38000000u)); /* exponent bias 127 - 15 = 112 */
+  const uint32_t subnormal = assay_bits_from_float((float)(int32_t)rest * 0x1p-24f);
+  const uint32_t normal = (rest << 13) + 0x38000000u; /* exponent bias 127 - 15 = 112 */
+  const uint32_t special = (rest << 13) | 0x7f800000u;
+  return assay_float_from_bits(sign | (rest < 0x400u ? subnormal : rest >= 0x7c00u ? special : normal));
 }
 
 static inline uint16_t assay_fp16_from_float(float value) {
   const uint32_t bits = assay_bits_from_float(value);
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const uint32_t rest = bits & 0x7fffffffu;
-  if (rest > 0x7f800000u) return (uint16_t)(sign | 0x7e00u | ((rest >> 13) & 0x1ffu));
-  if (rest >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); /* 65520 and above round to infinity */
-  if (rest < 0x38800000u) {
-    /* Below 2^-14 the result is a multiple of 2^-24: adding 0.5 makes FP32 round at exactly that bit. */
-    const float shifted = assay_float_from_bits(rest) + 0.5f;
-    return (uint16_t)(sign | (assay_bits_from_float(shifted) - 0x3f000000u));
-  }
-  return (uint16_t)(sign | ((rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)) >> 13));
+  /* Below 2^-14 the result is a multiple of 2^-24: adding 0.5 makes FP32 round at exactly that bit. */
+  const uint32_t subnormal = assay_bits_from_float(assay_float_from_bits(rest) + 0.5f) - 0x3f000000u;
+  const uint32_t normal = (rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)) >> 13;
+  const uint32_t nan = 0x7e00u | ((rest >> 13) & 0x1ffu);
+  const uint32_t large = rest > 0x7f800000u ? nan : 0x7c00u; /* 65520 and above round to infinity */
+  const uint32_t magnitude = rest < 0x38800000u ? subnormal : rest >= 0x477ff000u ? large : normal;
+  return (uint16_t)(sign | magnitude);
 }
 
 /* Reads element `index` (counted in elements from `data`) of an FP32, FP16 or BF16 array as a float. */
@@ -95,7 +100,8 @@ static inline void assay_store(void *data, assay_dtype dtype, int64_t index, flo
   if (dtype == ASSAY_FP32) {
     ((float *)data)[index] = value;
   } else {
-    ((uint16_t *)data)[index] = dtype == ASSAY_FP16 ? assay_fp16_from_float(value) : assay_bf16_from_float(value);
+    ((uint16_t *)data)[index] =
+        dtype == ASSAY_FP16 ? assay_fp16_from_float(value) : assay_bf16_from_float(value);
   }
 }
 

@@ -15,12 +15,12 @@ void assay_softmax_oracle(int entry, const assay_tensor *in, const assay_tensor 
 
 /* Layouts of x in cases, in the order of the names. */
 typedef enum assay_softmax_layout {
-  ASSAY_SOFTMAX_PACKED = 0, /* row stride = columns, column stride 1 */
-  ASSAY_SOFTMAX_TRANSPOSED, /* row stride 1, column stride = rows */
-  ASSAY_SOFTMAX_SLICED,     /* rows with a gap behind each */
-  ASSAY_SOFTMAX_STEPPED,    /* every third element of a packed buffer */
-  ASSAY_SOFTMAX_SLICED_T,   /* transposed, with a gap behind each column */
-  ASSAY_SOFTMAX_GENERAL,    /* both strides larger than 1, not multiples of each other */
+  ASSAY_SOFTMAX_PACKED = 0,       /* row stride = columns, column stride 1 */
+  ASSAY_SOFTMAX_TRANSPOSED,       /* row stride 1, column stride = rows */
+  ASSAY_SOFTMAX_SLICED,           /* rows with a gap behind each */
+  ASSAY_SOFTMAX_STEPPED,          /* every third element of a packed buffer */
+  ASSAY_SOFTMAX_SLICED_T,         /* transposed, with a gap behind each column */
+  ASSAY_SOFTMAX_GENERAL,          /* both strides larger than 1, not multiples of each other */
   ASSAY_SOFTMAX_ROW_BROADCAST,    /* row stride 0: every row is the same row */
   ASSAY_SOFTMAX_COLUMN_BROADCAST, /* column stride 0: every column is the same element */
   ASSAY_SOFTMAX_WINDOWS,          /* both strides 1: overlapping windows */
@@ -41,6 +41,7 @@ void assay_softmax_two_threads(assay_probe *probe);
 void assay_softmax_thread_count(assay_probe *probe);
 void assay_softmax_large_strides(assay_probe *probe);
 void assay_softmax_full_size(assay_probe *probe);
+void assay_softmax_random_shapes(assay_probe *probe);
 
 /* The same for bad metadata (softmax_rejects.c). */
 void assay_softmax_rejects_pointers(assay_probe *probe);

@@ -6,7 +6,8 @@
 #include "probe.h"
 #include "softmax.h"
 
-/* ---- contents; a and b are the row's parameters --------------------------------------------------------- */
+/* ---- contents; a and b are the row's parameters ---------------------------------------------------------
+ */
 
 /* Normal entries, and one logit `a` in row r at column r mod columns. */
 static void fill_dominant(const assay_fill_args *args, double *x) {
@@ -96,8 +97,13 @@ static void fill_special(const assay_fill_args *args, double *x) {
 /* The seven rows of the public reports on special values, each padded by repeating its last entry. */
 static void fill_reported_special(const assay_fill_args *args, double *x) {
   const double table[7][4] = {
-      {-INFINITY, -INFINITY, -INFINITY, -INFINITY}, {INFINITY, 0, 1, 2}, {INFINITY, INFINITY, 0, 0}, {NAN, 0, 1, 2},
-      {-INFINITY, 0, -INFINITY, 0},                 {0, 0, 0, 0},        {0, 1, 2, NAN},
+      {-INFINITY, -INFINITY, -INFINITY, -INFINITY},
+      {INFINITY, 0, 1, 2},
+      {INFINITY, INFINITY, 0, 0},
+      {NAN, 0, 1, 2},
+      {-INFINITY, 0, -INFINITY, 0},
+      {0, 0, 0, 0},
+      {0, 1, 2, NAN},
   };
   const int64_t columns = args->shape[1];
   for (int64_t r = 0; r < args->shape[0]; r++) {
@@ -105,30 +111,34 @@ static void fill_reported_special(const assay_fill_args *args, double *x) {
   }
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------------- */
+/* ---- rows -----------------------------------------------------------------------------------------------
+ */
 
-#define PACKED (1u << ASSAY_SOFTMAX_PACKED)
-#define TRANSPOSED (1u << ASSAY_SOFTMAX_TRANSPOSED)
-#define SLICED (1u << ASSAY_SOFTMAX_SLICED)
-#define STEPPED (1u << ASSAY_SOFTMAX_STEPPED)
-#define SLICED_T (1u << ASSAY_SOFTMAX_SLICED_T)
-#define GENERAL (1u << ASSAY_SOFTMAX_GENERAL)
-#define ROW_BROADCAST (1u << ASSAY_SOFTMAX_ROW_BROADCAST)
+#define PACKED           (1u << ASSAY_SOFTMAX_PACKED)
+#define TRANSPOSED       (1u << ASSAY_SOFTMAX_TRANSPOSED)
+#define SLICED           (1u << ASSAY_SOFTMAX_SLICED)
+#define STEPPED          (1u << ASSAY_SOFTMAX_STEPPED)
+#define SLICED_T         (1u << ASSAY_SOFTMAX_SLICED_T)
+#define GENERAL          (1u << ASSAY_SOFTMAX_GENERAL)
+#define ROW_BROADCAST    (1u << ASSAY_SOFTMAX_ROW_BROADCAST)
 #define COLUMN_BROADCAST (1u << ASSAY_SOFTMAX_COLUMN_BROADCAST)
-#define WINDOWS (1u << ASSAY_SOFTMAX_WINDOWS)
-#define BOTH_WAYS (PACKED | TRANSPOSED)
-#define FLOATS ASSAY_HAS_FLOATS
-#define FP32 ASSAY_HAS_FP32
-#define FP16 ASSAY_HAS_FP16
-#define BF16 ASSAY_HAS_BF16
+#define WINDOWS          (1u << ASSAY_SOFTMAX_WINDOWS)
+#define BOTH_WAYS        (PACKED | TRANSPOSED)
+#define FLOATS           ASSAY_HAS_FLOATS
+#define FP32             ASSAY_HAS_FP32
+#define FP16             ASSAY_HAS_FP16
+#define BF16             ASSAY_HAS_BF16
 
 /* rows, columns, types, layouts, contents with their parameters */
-#define ROW(r, c, types, where, contents, p, q) \
-  {.dims = {r, c}, .dtypes = (types), .layouts = (where), .fill = (contents), .a = (p), .b = (q)}
-#define DEGENERATE(r, c, types, where, contents, p, q) \
-  {.dims = {r, c}, .dtypes = (types), .layouts = (where), .fill = (contents), .a = (p), .b = (q), .degenerate = true}
-#define SHIFTED(r, c, types, where, by) \
-  {.dims = {r, c}, .dtypes = (types), .layouts = (where), .fill = assay_fill_normal, .b = 1, .shift = (by)}
+#define ROW(r, c, types, where, contents, p, q)                                                              \
+  { .dims = {r, c}, .dtypes = (types), .layouts = (where), .fill = (contents), .a = (p), .b = (q) }
+#define DEGENERATE(r, c, types, where, contents, p, q)                                                       \
+  {                                                                                                          \
+    .dims = {r, c}, .dtypes = (types), .layouts = (where), .fill = (contents), .a = (p), .b = (q),           \
+    .degenerate = true                                                                                       \
+  }
+#define SHIFTED(r, c, types, where, by)                                                                      \
+  { .dims = {r, c}, .dtypes = (types), .layouts = (where), .fill = assay_fill_normal, .b = 1, .shift = (by) }
 #define NORMAL(r, c, types, where) ROW(r, c, types, where, assay_fill_normal, 0, 1)
 
 static const assay_row single_column_rows[] = {
@@ -149,7 +159,9 @@ static const assay_row vector_edge_rows[] = {
 };
 
 static const assay_row ragged_rows[] = {
-    NORMAL(13, 101, FLOATS, PACKED), NORMAL(7, 1021, FLOATS, PACKED), NORMAL(3, 4093, FLOATS, PACKED),
+    NORMAL(13, 101, FLOATS, PACKED),
+    NORMAL(7, 1021, FLOATS, PACKED),
+    NORMAL(3, 4093, FLOATS, PACKED),
     NORMAL(17, 19, FLOATS, BOTH_WAYS),
 };
 
@@ -176,11 +188,13 @@ static const assay_row uniform_rows[] = {
 
 static const assay_row long_sum_rows[] = {ROW(2, 8192, FP32, BOTH_WAYS, fill_lost_terms, 0, 0)};
 
-static const assay_row transposed_rows[] = {NORMAL(5, 3, FLOATS, TRANSPOSED), NORMAL(37, 129, FLOATS, TRANSPOSED),
-                                            NORMAL(64, 64, FLOATS, TRANSPOSED), NORMAL(3, 1500, FLOATS, TRANSPOSED)};
+static const assay_row transposed_rows[] = {
+    NORMAL(5, 3, FLOATS, TRANSPOSED), NORMAL(37, 129, FLOATS, TRANSPOSED), NORMAL(64, 64, FLOATS, TRANSPOSED),
+    NORMAL(3, 1500, FLOATS, TRANSPOSED)};
 static const assay_row sliced_rows[] = {NORMAL(5, 3, FLOATS, SLICED), NORMAL(9, 129, FLOATS, SLICED)};
 static const assay_row stepped_rows[] = {NORMAL(5, 3, FLOATS, STEPPED), NORMAL(9, 129, FLOATS, STEPPED)};
-static const assay_row sliced_columns_rows[] = {NORMAL(5, 3, FLOATS, SLICED_T), NORMAL(35, 130, FLOATS, SLICED_T)};
+static const assay_row sliced_columns_rows[] = {NORMAL(5, 3, FLOATS, SLICED_T),
+                                                NORMAL(35, 130, FLOATS, SLICED_T)};
 static const assay_row general_rows[] = {NORMAL(5, 3, FLOATS, GENERAL), NORMAL(19, 131, FLOATS, GENERAL)};
 static const assay_row row_broadcast_rows[] = {NORMAL(7, 5, FLOATS, ROW_BROADCAST),
                                                NORMAL(33, 1025, FLOATS, ROW_BROADCAST)};
@@ -237,12 +251,16 @@ static const assay_row wide_rows[] = {ROW(3, 65537, FLOATS, PACKED, fill_spike, 
                                       ROW(2, 131073, FLOATS, PACKED | GENERAL, fill_spike, 10, 0),
                                       ROW(2, 1048577, FP16, PACKED | TRANSPOSED, fill_spike, 10, 0)};
 
-/* ---- the table ------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------------------
+ */
 
 #define ROWS(table) .rows = (table), .row_count = (int)(sizeof(table) / sizeof((table)[0]))
-#define CHECK(stage_, name_, tier_, catches_, ...) \
-  {.name = (name_), .stage = (stage_), .catches = (catches_), .backends = ASSAY_ON_ALL, .tier = (tier_), __VA_ARGS__}
-#define LIBRARY_CHECK(stage_, name_, tier_, catches_, ...) \
+#define CHECK(stage_, name_, tier_, catches_, ...)                                                           \
+  {                                                                                                          \
+    .name = (name_), .stage = (stage_), .catches = (catches_), .backends = ASSAY_ON_ALL, .tier = (tier_),    \
+    __VA_ARGS__                                                                                              \
+  }
+#define LIBRARY_CHECK(stage_, name_, tier_, catches_, ...)                                                   \
   CHECK(stage_, name_, tier_, catches_, .scope = ASSAY_SCOPE_LIBRARY, __VA_ARGS__)
 #define S ASSAY_TIER_S
 #define M ASSAY_TIER_M
@@ -250,19 +268,23 @@ static const assay_row wide_rows[] = {ROW(3, 65537, FLOATS, PACKED, fill_spike, 
 
 const assay_check assay_softmax_checks[] = {
     CHECK("values", "worked_example", S, "the formula is wrong", .run = assay_softmax_worked_example),
-    CHECK("values", "single_column", S, "the first element is left out of the maximum", ROWS(single_column_rows)),
-    CHECK("values", "vector_edges", S, "the tail behind the last full vector is wrong", ROWS(vector_edge_rows)),
+    CHECK("values", "single_column", S, "the first element is left out of the maximum",
+          ROWS(single_column_rows)),
+    CHECK("values", "vector_edges", S, "the tail behind the last full vector is wrong",
+          ROWS(vector_edge_rows)),
     CHECK("values", "ragged_primes", S, "sizes that are no multiple of anything", ROWS(ragged_rows)),
     CHECK("values", "widest_row", M, "a buffer or loop ends before 8192 columns", ROWS(widest_rows)),
     CHECK("values", "many_rows", M, "rows are lost between blocks or threads", ROWS(many_rows)),
     CHECK("values", "no_rows", S, "an empty matrix is an error or is written to", ROWS(no_rows)),
-    CHECK("values", "fp16_rounding", S, "FP16 results are truncated, or their subnormals flushed", ROWS(fp16_rows)),
+    CHECK("values", "fp16_rounding", S, "FP16 results are truncated, or their subnormals flushed",
+          ROWS(fp16_rows)),
     CHECK("values", "bf16_rounding", S, "BF16 results are truncated instead of rounded", ROWS(bf16_rows)),
     CHECK("values", "uniform_rows", S, "the sum is held in 16 bits, or a row's head is added twice",
           ROWS(uniform_rows), .run = assay_softmax_uniform_rows),
     CHECK("values", "odd_widths", M, "the head of an odd row is read from the row before",
           .run = assay_softmax_odd_widths),
-    CHECK("values", "long_sums", S, "one FP32 running sum over the row loses the small terms", ROWS(long_sum_rows)),
+    CHECK("values", "long_sums", S, "one FP32 running sum over the row loses the small terms",
+          ROWS(long_sum_rows)),
 
     CHECK("layouts", "transposed", S, "a transposed view is read in storage order", ROWS(transposed_rows)),
     CHECK("layouts", "transposed_known", S, "a transposed view is treated as packed storage",
@@ -273,10 +295,12 @@ const assay_check assay_softmax_checks[] = {
     CHECK("layouts", "sliced_columns", S, "the column stride is taken to be the number of rows",
           ROWS(sliced_columns_rows)),
     CHECK("layouts", "general_strides", S, "only one of the two strides is used", ROWS(general_rows)),
-    CHECK("layouts", "broadcast_rows", S, "row stride 0 is taken for an error or for packed", ROWS(row_broadcast_rows)),
+    CHECK("layouts", "broadcast_rows", S, "row stride 0 is taken for an error or for packed",
+          ROWS(row_broadcast_rows)),
     CHECK("layouts", "broadcast_columns", S, "column stride 0 reads past the one element",
           ROWS(column_broadcast_rows)),
-    CHECK("layouts", "overlapping_windows", S, "rows that share elements are taken to be separate", ROWS(window_rows)),
+    CHECK("layouts", "overlapping_windows", S, "rows that share elements are taken to be separate",
+          ROWS(window_rows)),
     CHECK("layouts", "misaligned_base", S, "vector loads need an aligned base", ROWS(misaligned_rows)),
 
     CHECK("extremes", "large_logits", S, "the maximum is not subtracted", ROWS(large_logit_rows)),
@@ -288,14 +312,18 @@ const assay_check assay_softmax_checks[] = {
     CHECK("extremes", "masked_entries", S, "-inf entries do not give exact zeros", ROWS(masked_rows)),
     CHECK("extremes", "masked_rows", S, "a row of -inf does not give NaN, or harms its neighbours",
           ROWS(masked_row_rows)),
-    CHECK("extremes", "positive_infinity", S, "a row with +inf gives plausible finite numbers", ROWS(infinity_rows)),
+    CHECK("extremes", "positive_infinity", S, "a row with +inf gives plausible finite numbers",
+          ROWS(infinity_rows)),
     CHECK("extremes", "nan_rows", S, "a NaN is swallowed by the maximum", ROWS(nan_rows)),
     CHECK("extremes", "dominant_position", S, "one position of the row is left out of the maximum",
           ROWS(dominant_rows)),
-    CHECK("extremes", "rising_maximum", S, "the sum is not rescaled when the maximum rises late", ROWS(rising_rows)),
-    CHECK("extremes", "falling_tail", S, "small results are cut off above the subnormals", ROWS(falling_rows)),
+    CHECK("extremes", "rising_maximum", S, "the sum is not rescaled when the maximum rises late",
+          ROWS(rising_rows)),
+    CHECK("extremes", "falling_tail", S, "small results are cut off above the subnormals",
+          ROWS(falling_rows)),
 
-    CHECK("contract", "whole_output", S, "some elements of the output are never written", ROWS(whole_output_rows)),
+    CHECK("contract", "whole_output", S, "some elements of the output are never written",
+          ROWS(whole_output_rows)),
     CHECK("contract", "inputs_untouched", S, "the input is used as scratch", ROWS(untouched_rows)),
     CHECK("contract", "repeatable", S, "two calls on the same input differ", ROWS(repeatable_rows),
           .run = assay_softmax_repeatable),
@@ -303,11 +331,15 @@ const assay_check assay_softmax_checks[] = {
           .run = assay_softmax_fresh_contents),
     CHECK("contract", "two_threads", M, "scratch is shared between concurrent calls", ROWS(thread_rows),
           .run = assay_softmax_two_threads),
-    CHECK("contract", "thread_count", M, "the result depends on the number of threads", ROWS(thread_count_rows),
-          .run = assay_softmax_thread_count),
-    CHECK("contract", "large_strides", M, "offsets are computed in 32 bits", .run = assay_softmax_large_strides),
-    CHECK("contract", "full_size", L, "output indices are computed in 32 bits", .run = assay_softmax_full_size),
+    CHECK("contract", "thread_count", M, "the result depends on the number of threads",
+          ROWS(thread_count_rows), .run = assay_softmax_thread_count),
+    CHECK("contract", "large_strides", M, "offsets are computed in 32 bits",
+          .run = assay_softmax_large_strides),
+    CHECK("contract", "full_size", L, "output indices are computed in 32 bits",
+          .run = assay_softmax_full_size),
 
+    LIBRARY_CHECK("contract", "random_shapes", L, "a combination of sizes that nobody thought of",
+                  .run = assay_softmax_random_shapes),
     LIBRARY_CHECK("arguments", "rejects_pointers", S, "NULL or misaligned data reaches a kernel",
                   .run = assay_softmax_rejects_pointers),
     LIBRARY_CHECK("arguments", "rejects_shapes", S, "a bad rank or size reaches a kernel",
@@ -316,7 +348,8 @@ const assay_check assay_softmax_checks[] = {
                   .run = assay_softmax_rejects_dtypes),
     LIBRARY_CHECK("arguments", "rejects_strides", S, "a negative stride reaches a kernel",
                   .run = assay_softmax_rejects_strides),
-    LIBRARY_CHECK("arguments", "rejects_span_overflow", S, "a view larger than the address space reaches a kernel",
+    LIBRARY_CHECK("arguments", "rejects_span_overflow", S,
+                  "a view larger than the address space reaches a kernel",
                   .run = assay_softmax_rejects_span_overflow),
     LIBRARY_CHECK("arguments", "rejects_output_layout", S, "an output with gaps is written as if packed",
                   .run = assay_softmax_rejects_output_layout),
@@ -326,7 +359,8 @@ const assay_check assay_softmax_checks[] = {
                   .run = assay_softmax_rejects_device),
     LIBRARY_CHECK("arguments", "rejects_options", S, "a knob that the variant does not have is ignored",
                   .run = assay_softmax_rejects_options),
-    LIBRARY_CHECK("arguments", "workshop_limits", S, "the workshop's width limit is lost or binds the library",
+    LIBRARY_CHECK("arguments", "workshop_limits", S,
+                  "the workshop's width limit is lost or binds the library",
                   .run = assay_softmax_workshop_limits),
     LIBRARY_CHECK("arguments", "wide_rows", M, "rows beyond the workshop's width take a path of their own",
                   ROWS(wide_rows)),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* softmax_op.c - the descriptor of strided softmax: validation, layouts of cases, variants, the typed call. */
+/* softmax_op.c - the descriptor of strided softmax: validation, layouts of cases, variants, the typed call.
+ */
 #include "softmax.h"
 
 #include "cpu.h"
@@ -7,11 +8,13 @@
 
 enum { WORKSHOP_COLUMNS = 8192 };
 
-/* ---- validation ----------------------------------------------------------------------------------------- */
+/* ---- validation -----------------------------------------------------------------------------------------
+ */
 
 static assay_status validate_dtypes(const assay_tensor *x, const assay_tensor *y, assay_message *why) {
   if (x->dtype != ASSAY_FP32 && x->dtype != ASSAY_FP16 && x->dtype != ASSAY_BF16) {
-    return assay_explain(why, ASSAY_BAD_DTYPE, "x is %s; it must be fp32, fp16 or bf16", assay_dtype_name(x->dtype));
+    return assay_explain(why, ASSAY_BAD_DTYPE, "x is %s; it must be fp32, fp16 or bf16",
+                         assay_dtype_name(x->dtype));
   }
   if (y->dtype != x->dtype) {
     return assay_explain(why, ASSAY_BAD_DTYPE, "y is %s and x is %s; they must be of one type",
@@ -25,7 +28,8 @@ static assay_status validate_shapes(const assay_tensor *x, const assay_tensor *y
   if (x->rank != 2) return assay_explain(why, ASSAY_BAD_SHAPE, "x has rank %d; it must be 2", (int)x->rank);
   if (y->rank != 2) return assay_explain(why, ASSAY_BAD_SHAPE, "y has rank %d; it must be 2", (int)y->rank);
   if (x->shape[0] < 0) {
-    return assay_explain(why, ASSAY_BAD_SHAPE, "x has %lld rows; it must be 0 or more", (long long)x->shape[0]);
+    return assay_explain(why, ASSAY_BAD_SHAPE, "x has %lld rows; it must be 0 or more",
+                         (long long)x->shape[0]);
   }
   if (x->shape[1] < 1) {
     return assay_explain(why, ASSAY_BAD_SHAPE, "x has %lld columns; a softmax row needs at least 1",
@@ -36,9 +40,9 @@ static assay_status validate_shapes(const assay_tensor *x, const assay_tensor *y
                          (long long)x->shape[1], WORKSHOP_COLUMNS);
   }
   if (y->shape[0] != x->shape[0] || y->shape[1] != x->shape[1]) {
-    return assay_explain(why, ASSAY_BAD_SHAPE, "y is %lld x %lld and x is %lld x %lld; the shapes must be the same",
-                         (long long)y->shape[0], (long long)y->shape[1], (long long)x->shape[0],
-                         (long long)x->shape[1]);
+    return assay_explain(
+        why, ASSAY_BAD_SHAPE, "y is %lld x %lld and x is %lld x %lld; the shapes must be the same",
+        (long long)y->shape[0], (long long)y->shape[1], (long long)x->shape[0], (long long)x->shape[1]);
   }
   return ASSAY_OK;
 }
@@ -52,17 +56,18 @@ static assay_status validate_strides(const assay_tensor *x, const assay_tensor *
   }
   int64_t extent = 0;
   if (!assay_tensor_extent(x, &extent)) {
-    return assay_explain(why, ASSAY_BAD_STRIDE,
-                         "x of %lld x %lld elements with strides %lld and %lld spans more than the address space",
-                         (long long)x->shape[0], (long long)x->shape[1], (long long)x->stride[0],
-                         (long long)x->stride[1]);
+    return assay_explain(
+        why, ASSAY_BAD_STRIDE,
+        "x of %lld x %lld elements with strides %lld and %lld spans more than the address space",
+        (long long)x->shape[0], (long long)x->shape[1], (long long)x->stride[0], (long long)x->stride[1]);
   }
   if (!assay_tensor_extent(y, &extent)) {
     return assay_explain(why, ASSAY_BAD_STRIDE, "y of %lld x %lld elements spans more than the address space",
                          (long long)y->shape[0], (long long)y->shape[1]);
   }
   if (!assay_tensor_contiguous(y)) {
-    return assay_explain(why, ASSAY_BAD_STRIDE, "y has strides %lld and %lld; it must be contiguous: %lld and 1",
+    return assay_explain(why, ASSAY_BAD_STRIDE,
+                         "y has strides %lld and %lld; it must be contiguous: %lld and 1",
                          (long long)y->stride[0], (long long)y->stride[1], (long long)y->shape[1]);
   }
   return ASSAY_OK;
@@ -109,22 +114,20 @@ static assay_status validate(int entry, const assay_tensor *in, const assay_tens
   return status;
 }
 
-/* ---- cases ---------------------------------------------------------------------------------------------- */
+/* ---- cases ----------------------------------------------------------------------------------------------
+ */
 
 const char *const assay_softmax_layout_names[] = {
-    "packed",  "transposed",    "sliced",           "stepped",            "sliced_transposed",
-    "general", "row_broadcast", "column_broadcast", "overlapping_windows"};
+    "packed",        "transposed",        "sliced",
+    "stepped",       "sliced_transposed", "general",
+    "row_broadcast", "column_broadcast",  "overlapping_windows"};
 
 static void layout_strides(int64_t rows, int64_t columns, assay_softmax_layout layout, int64_t stride[2]) {
   const int64_t table[ASSAY_SOFTMAX_LAYOUTS][2] = {
-      [ASSAY_SOFTMAX_PACKED] = {columns, 1},
-      [ASSAY_SOFTMAX_TRANSPOSED] = {1, rows},
-      [ASSAY_SOFTMAX_SLICED] = {columns + 7, 1},
-      [ASSAY_SOFTMAX_STEPPED] = {3 * columns, 3},
-      [ASSAY_SOFTMAX_SLICED_T] = {1, rows + 5},
-      [ASSAY_SOFTMAX_GENERAL] = {2 * columns + 11, 2},
-      [ASSAY_SOFTMAX_ROW_BROADCAST] = {0, 1},
-      [ASSAY_SOFTMAX_COLUMN_BROADCAST] = {1, 0},
+      [ASSAY_SOFTMAX_PACKED] = {columns, 1},     [ASSAY_SOFTMAX_TRANSPOSED] = {1, rows},
+      [ASSAY_SOFTMAX_SLICED] = {columns + 7, 1}, [ASSAY_SOFTMAX_STEPPED] = {3 * columns, 3},
+      [ASSAY_SOFTMAX_SLICED_T] = {1, rows + 5},  [ASSAY_SOFTMAX_GENERAL] = {2 * columns + 11, 2},
+      [ASSAY_SOFTMAX_ROW_BROADCAST] = {0, 1},    [ASSAY_SOFTMAX_COLUMN_BROADCAST] = {1, 0},
       [ASSAY_SOFTMAX_WINDOWS] = {1, 1},
   };
   stride[0] = table[layout][0];
@@ -134,13 +137,15 @@ static void layout_strides(int64_t rows, int64_t columns, assay_softmax_layout l
 static void plan(const assay_row *row, assay_dtype dtype, int layout, assay_plan *result) {
   const int64_t rows = row->dims[0];
   const int64_t columns = row->dims[1];
-  result->in[0] = (assay_operand_plan){.dtype = dtype, .rank = 2, .shape = {rows, columns}, .shift = row->shift};
+  result->in[0] =
+      (assay_operand_plan){.dtype = dtype, .rank = 2, .shape = {rows, columns}, .shift = row->shift};
   result->out[0] = result->in[0];
   layout_strides(rows, columns, (assay_softmax_layout)layout, result->in[0].stride);
   layout_strides(rows, columns, ASSAY_SOFTMAX_PACKED, result->out[0].stride);
 }
 
-/* ---- tables --------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------------------
+ */
 
 static const assay_variant variants[] = {
 #if defined(__x86_64__)
@@ -192,7 +197,8 @@ assay_status assay_strided_softmax(assay_dtype dtype, const void *x, int64_t row
                                    assay_queue *queue) {
   const int32_t device = queue != NULL ? queue->device : ASSAY_DEVICE_CPU;
   /* The tensor type has one pointer for inputs and outputs; an input's is only read. */
-  const assay_tensor in = {(void *)(uintptr_t)x, dtype, device, 2, {rows, columns}, {row_stride, column_stride}};
+  const assay_tensor in = {(void *)(uintptr_t)x,       dtype, device, 2, {rows, columns},
+                           {row_stride, column_stride}};
   const assay_tensor out = {y, dtype, device, 2, {rows, columns}, {columns, 1}};
   return assay_call("strided_softmax", NULL, &in, &out, (const int64_t[]){warps}, queue);
 }

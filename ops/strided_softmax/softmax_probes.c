@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* softmax_probes.c - checks of strided softmax that need more than "call once and compare with the oracle". */
+/* softmax_probes.c - checks of strided softmax that need more than "call once and compare with the oracle".
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,8 +10,8 @@
 #include "softmax.h"
 
 /* A case of the operator with x of any strides and y contiguous. */
-static assay_case *make(assay_probe *probe, assay_dtype dtype, int64_t rows, int64_t columns, int64_t row_stride,
-                        int64_t column_stride) {
+static assay_case *make(assay_probe *probe, assay_dtype dtype, int64_t rows, int64_t columns,
+                        int64_t row_stride, int64_t column_stride) {
   const assay_plan plan = {
       .in = {{.dtype = dtype, .rank = 2, .shape = {rows, columns}, .stride = {row_stride, column_stride}}},
       .out = {{.dtype = dtype, .rank = 2, .shape = {rows, columns}, .stride = {columns, 1}}},
@@ -18,7 +19,8 @@ static assay_case *make(assay_probe *probe, assay_dtype dtype, int64_t rows, int
   return assay_probe_make(probe, &plan);
 }
 
-/* Expects literal results: the given numbers are exact to `digits`, the kernel may add rounding to the type. */
+/* Expects literal results: the given numbers are exact to `digits`, the kernel may add rounding to the type.
+ */
 static void expect_table(assay_probe *probe, assay_case *operands, assay_dtype dtype, const double *want,
                          int64_t count, double digits) {
   for (int64_t i = 0; i < count; i++) {
@@ -28,7 +30,8 @@ static void expect_table(assay_probe *probe, assay_case *operands, assay_dtype d
 }
 
 void assay_softmax_worked_example(assay_probe *probe) {
-  /* Row 0 is ln-free arithmetic with powers of e, row 1 the same shifted by 10: softmax does not see the shift. */
+  /* Row 0 is ln-free arithmetic with powers of e, row 1 the same shifted by 10: softmax does not see the
+   * shift. */
   const double x[] = {0, 1, 2, 12, 10, 11};
   const double e = 2.718281828459045;
   const double sum = 1 + e + e * e;
@@ -42,14 +45,14 @@ void assay_softmax_worked_example(assay_probe *probe) {
 }
 
 void assay_softmax_transposed_known(assay_probe *probe) {
-  /* Storage b[k] = k*k/16, k = 0..11, seen as 4 rows of 3: x[r][c] = (r + 4c)^2 / 16. Treated as packed storage
-   * row 0 would be (0, 1/16, 4/16). Reported for several GPU libraries, e.g. tracel-ai/burn#4815. */
+  /* Storage b[k] = k*k/16, k = 0..11, seen as 4 rows of 3: x[r][c] = (r + 4c)^2 / 16. Treated as packed
+   * storage row 0 would be (0, 1/16, 4/16). Reported for several GPU libraries, e.g. tracel-ai/burn#4815. */
   const double squares[] = {0.017148, 0.046613, 0.936240, 0.006498, 0.029122, 0.964380,
                             0.002428, 0.017943, 0.979629, 0.000901, 0.010977, 0.988122};
   double x[12];
   for (int i = 0; i < 12; i++) {
     const int k = i / 3 + 4 * (i % 3);
-    x[i] = (double)(k * k) / 16;
+    x[i] = k * k / 16.0;
   }
   assay_case *operands = make(probe, ASSAY_FP32, 4, 3, 1, 4);
   if (operands == NULL || !assay_probe_fill(probe, operands, 0, x)) return;
@@ -59,7 +62,10 @@ void assay_softmax_transposed_known(assay_probe *probe) {
   /* b[k] = k: every row is softmax(0, 4, 8). */
   const double line[] = {3.2932045e-4, 1.7980287e-2, 9.8169039e-1};
   for (int dtype = ASSAY_FP16; dtype <= ASSAY_BF16; dtype++) {
-    for (int i = 0; i < 12; i++) x[i] = i / 3 + 4 * (i % 3);
+    for (int i = 0; i < 12; i++) {
+      const int k = i / 3 + 4 * (i % 3);
+      x[i] = k;
+    }
     double want[12];
     for (int i = 0; i < 12; i++) want[i] = line[i % 3];
     operands = make(probe, (assay_dtype)dtype, 4, 3, 1, 4);
@@ -83,8 +89,9 @@ void assay_softmax_uniform_rows(assay_probe *probe) {
 }
 
 void assay_softmax_odd_widths(assay_probe *probe) {
-  /* Loops that align the start of a row for vector loads went backwards at some odd widths and read the previous row
-   * (pytorch/pytorch#147284) or memory before the tensor (#154634). One row more, of NaN, lies outside the view. */
+  /* Loops that align the start of a row for vector loads went backwards at some odd widths and read the
+   * previous row (pytorch/pytorch#147284) or memory before the tensor (#154634). One row more, of NaN, lies
+   * outside the view. */
   for (int64_t columns = 513; columns < 1024; columns += 2) {
     if (columns % 32 == 31) continue; /* these were right */
     for (int dtype = ASSAY_FP32; dtype <= ASSAY_BF16; dtype++) {
@@ -195,6 +202,28 @@ void assay_softmax_large_strides(assay_probe *probe) {
   }
 }
 
+void assay_softmax_random_shapes(assay_probe *probe) {
+  for (int i = 0; i < 500; i++) {
+    /* Widths and heights spread over the powers of two, so that small ones are as frequent as large ones. */
+    const int64_t columns =
+        1 + (int64_t)assay_rng_below(&probe->rng, UINT64_C(1) << assay_rng_below(&probe->rng, 15));
+    const int64_t rows =
+        1 + (int64_t)assay_rng_below(&probe->rng, UINT64_C(1) << assay_rng_below(&probe->rng, 6));
+    const assay_row row = {.dims = {rows, columns}};
+    const assay_dtype dtype = (assay_dtype)assay_rng_below(&probe->rng, 3);
+    const int layout =
+        (int)assay_rng_below(&probe->rng, ASSAY_SOFTMAX_COLUMN_BROADCAST); /* those that vary */
+    assay_plan plan = {0};
+    probe->subject->plan(&row, dtype, layout, &plan);
+    assay_case *operands = assay_probe_make(probe, &plan);
+    const double scale = 0.5 + 8 * assay_rng_uniform(&probe->rng);
+    if (!assay_probe_fill_with(probe, operands, 0, assay_fill_normal, 0, scale)) return;
+    if (!assay_probe_run_one(probe, operands)) return;
+    if (!assay_probe_expect_oracle(probe, operands, columns == 1)) return;
+    assay_probe_release(probe);
+  }
+}
+
 /* Compares one row of y with the oracle. */
 static bool expect_row(assay_probe *probe, assay_case *operands, int64_t row, double *want, double *allowed) {
   const assay_tensor x = assay_probe_in(probe, operands, 0);
@@ -221,7 +250,8 @@ void assay_softmax_full_size(assay_probe *probe) {
   double *want = malloc(sizeof *want * (size_t)columns);
   double *allowed = malloc(sizeof *allowed * (size_t)columns);
   if (want != NULL && allowed != NULL) {
-    /* One row out of each of 256 bands, chosen after the call; then the last rows, which a wrapped index misses. */
+    /* One row out of each of 256 bands, chosen after the call; then the last rows, which a wrapped index
+     * misses. */
     bool right = true;
     for (int64_t band = 0; right && band < 256; band++) {
       const int64_t row = band * (rows / 256) + (int64_t)assay_rng_below(&probe->rng, (uint64_t)(rows / 256));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* softmax_rejects.c - every kind of bad metadata, each with the status and the word that the sentence must hold. */
+/* softmax_rejects.c - every kind of bad metadata, each with the status and the word that the sentence must
+ * hold. */
 #include "probe.h"
 #include "softmax.h"
 

@@ -5,7 +5,7 @@
  *
  *   vec, VEC_LANES                   a vector of floats
  *   vec_set1 vec_max vec_add vec_mul vec_sub vec_hmax vec_hsum
- *   vec_exp(d, dtype)                e^d for d <= 0: exactly 1 at 0, exactly 0 at -infinity, NaN for NaN
+ *   vec_exp(d)                       e^d for d <= 0: exactly 1 at 0, exactly 0 at -infinity, NaN for NaN
  *   vec_load_scratch, vec_store_scratch      floats at any address
  *   vec_load, vec_load_part          elements of a dtype, widened; absent lanes are -infinity
  *   vec_store, vec_store_part, vec_stream    rounded to a dtype; stream wants the address of a whole vector
@@ -92,7 +92,7 @@ INLINE void exp_block(const char *x, assay_dtype dtype, int64_t i, vec top, vec 
                       float *e) {
 #pragma GCC unroll 4
   for (int k = 0; k < SUMS; ++k) {
-    const vec v = vec_exp(vec_sub(vec_load(x, dtype, i + k * VEC_LANES), top), dtype);
+    const vec v = vec_exp(vec_sub(vec_load(x, dtype, i + k * VEC_LANES), top));
     if (keep) vec_store_scratch(e + i + k * VEC_LANES, v);
     sum[k] = vec_add(sum[k], v);
   }
@@ -104,7 +104,7 @@ INLINE float exp_rest(const char *x, assay_dtype dtype, int64_t i, int64_t n, ve
   for (; i + SUMS * VEC_LANES <= n; i += SUMS * VEC_LANES) exp_block(x, dtype, i, top, sum, keep, e);
   for (; i < n; i += VEC_LANES) {
     vec v = i + VEC_LANES <= n ? vec_load(x, dtype, i) : vec_load_part(x, dtype, i, (int)(n - i));
-    v = vec_exp(vec_sub(v, top), dtype);
+    v = vec_exp(vec_sub(v, top));
     if (keep) vec_store_scratch(e + i, v);
     sum[0] = vec_add(sum[0], v);
   }
@@ -191,16 +191,16 @@ INLINE void span_exp_scale(const char *x, char *y, assay_dtype dtype, int64_t n,
     i = stream_head(y, dtype, n);
     if (i > 0) {
       const vec v = vec_load_part(x, dtype, 0, (int)i);
-      vec_store_part(y, dtype, 0, vec_mul(vec_exp(vec_sub(v, top), dtype), factor), (int)i);
+      vec_store_part(y, dtype, 0, vec_mul(vec_exp(vec_sub(v, top)), factor), (int)i);
     }
   }
   for (; i + VEC_LANES <= n; i += VEC_LANES) {
-    const vec e = vec_mul(vec_exp(vec_sub(vec_load(x, dtype, i), top), dtype), factor);
+    const vec e = vec_mul(vec_exp(vec_sub(vec_load(x, dtype, i), top)), factor);
     store_whole(y, dtype, i, e, stream);
   }
   if (i < n) {
     const vec v = vec_load_part(x, dtype, i, (int)(n - i));
-    vec_store_part(y, dtype, i, vec_mul(vec_exp(vec_sub(v, top), dtype), factor), (int)(n - i));
+    vec_store_part(y, dtype, i, vec_mul(vec_exp(vec_sub(v, top)), factor), (int)(n - i));
   }
 }
 

@@ -39,7 +39,9 @@ isa = $(if $(filter %_avx512.c,$(1)),$(AVX512_FLAGS),$(if $(filter %_avx2.c,$(1)
 
 # ---- files ----------------------------------------------------------------------------------------------------
 LIB_CORE := status tensor half rng fill probe
-LIB_SRC := $(wildcard $(LIB_CORE:%=core/%.c) device/*.c ops/*.c ops/*/*.c)
+# Files for instructions that the target does not have are left out; their rows in the tables of variants are too.
+LIB_SRC := $(filter-out $(if $(X86_64),,%_avx2.c %_avx512.c),\
+	$(wildcard $(LIB_CORE:%=core/%.c) device/*.c ops/*.c ops/*/*.c))
 SRC := $(sort $(LIB_SRC) $(wildcard core/*.c workshops/*.c check/*.c bench/*.c evidence/*.c cli/*.c))
 EXERCISE_SRC := $(wildcard workshops/*/*.c)
 TEST_SRC := $(wildcard tests/test_*.c)

@@ -324,9 +324,10 @@ right=0
 quiet
 report $right "a reader that leaves early is no error"
 
-# Interrupted while it works (the largest checks take longer than this), check still prints what it has.
+# Interrupted while it works (the largest checks take longer than this), check still prints what it has. --foreground
+# keeps timeout from sending the signal twice: a second one ends the program at once.
 mkdir "$folder/tmp"
-TMPDIR=$folder/tmp timeout --preserve-status -s INT 1 "$assay" check "$name" --solution --tier L --json \
+TMPDIR=$folder/tmp timeout --foreground --preserve-status -s INT 1 "$assay" check "$name" --solution --tier L --json \
   >"$out" 2>"$err" </dev/null
 [ $? -eq 130 ]
 right=$?

@@ -20,6 +20,16 @@ static size_t whole_pages(size_t bytes) {
   return bytes == 0 ? page : (bytes + page - 1) / page * page;
 }
 
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u
+#endif
+
+/* Some systems demand to be told that a memfd is no program; those before Linux 6.3 do not know the flag. */
+static int open_memory(void) {
+  const int fd = memfd_create("assay-operand", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+  return fd >= 0 || errno != EINVAL ? fd : memfd_create("assay-operand", MFD_CLOEXEC);
+}
+
 bool assay_buffer_open(assay_buffer *buffer, size_t bytes, assay_placement placement, size_t shift) {
   *buffer = (assay_buffer){.fd = -1, .bytes = bytes};
   if (bytes > SIZE_MAX / 4 || shift > SIZE_MAX / 4) {
@@ -28,7 +38,7 @@ bool assay_buffer_open(assay_buffer *buffer, size_t bytes, assay_placement place
   }
   buffer->page_bytes = whole_pages(bytes + shift);
   buffer->offset = placement == ASSAY_AT_START ? shift : buffer->page_bytes - bytes - shift;
-  buffer->fd = memfd_create("assay-operand", MFD_CLOEXEC);
+  buffer->fd = open_memory();
   if (buffer->fd < 0) return false;
   void *pages = MAP_FAILED;
   if (ftruncate(buffer->fd, (off_t)buffer->page_bytes) == 0) {

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * softmax_simd.h - the algorithm that the AVX2 and AVX-512 variants share, written over a small vocabulary of
- * vectors that each of them defines before it includes this file:
+ * vectors that each of them includes before this file (vec_avx2.h or vec_avx512.h) and two of its own:
  *
- *   vec, VEC_LANES                   a vector of floats
- *   vec_set1 vec_max vec_add vec_mul vec_sub vec_hmax vec_hsum
  *   vec_exp(d)                       e^d for d <= 0: exactly 1 at 0, exactly 0 at -infinity, NaN for NaN
- *   vec_load_scratch, vec_store_scratch      floats at any address
- *   vec_load, vec_load_part          elements of a dtype, widened; absent lanes are -infinity
- *   vec_store, vec_store_part, vec_stream    rounded to a dtype; stream wants the address of a whole vector
  *   key, KEY_LANES, key_load key_max key_hmax        16-bit floats as integers of the same order
- *   TILE_BYTES, tile_transpose       a square of elements with TILE_BYTES a side, transposed while it is
- * copied vec_fence                        orders streaming stores
  *
  * Every input becomes a row of adjacent elements: a view with column stride 1 is one already, and others are
  * packed into scratch first, a strip of rows at a time where neighbouring rows share cache lines. A sum's
@@ -83,7 +76,7 @@ INLINE float span_max(const char *x, assay_dtype dtype, int64_t n) {
     for (int k = 0; k < SUMS; ++k) best[k] = vec_max(vec_load(x, dtype, i + k * VEC_LANES), best[k]);
   }
   for (; i + VEC_LANES <= n; i += VEC_LANES) best[0] = vec_max(vec_load(x, dtype, i), best[0]);
-  if (i < n) best[0] = vec_max(vec_load_part(x, dtype, i, (int)(n - i)), best[0]);
+  if (i < n) best[0] = vec_max(vec_load_part(x, dtype, i, (int)(n - i), vec_set1(-INFINITY)), best[0]);
   return vec_hmax(vec_max(vec_max(best[0], best[1]), vec_max(best[2], best[3])));
 }
 
@@ -103,7 +96,8 @@ INLINE float exp_rest(const char *x, assay_dtype dtype, int64_t i, int64_t n, ve
                       bool keep, float *e) {
   for (; i + SUMS * VEC_LANES <= n; i += SUMS * VEC_LANES) exp_block(x, dtype, i, top, sum, keep, e);
   for (; i < n; i += VEC_LANES) {
-    vec v = i + VEC_LANES <= n ? vec_load(x, dtype, i) : vec_load_part(x, dtype, i, (int)(n - i));
+    vec v = i + VEC_LANES <= n ? vec_load(x, dtype, i)
+                               : vec_load_part(x, dtype, i, (int)(n - i), vec_set1(-INFINITY));
     v = vec_exp(vec_sub(v, top));
     if (keep) vec_store_scratch(e + i, v);
     sum[0] = vec_add(sum[0], v);
@@ -190,7 +184,7 @@ INLINE void span_exp_scale(const char *x, char *y, assay_dtype dtype, int64_t n,
   if (stream) {
     i = stream_head(y, dtype, n);
     if (i > 0) {
-      const vec v = vec_load_part(x, dtype, 0, (int)i);
+      const vec v = vec_load_part(x, dtype, 0, (int)i, vec_set1(-INFINITY));
       vec_store_part(y, dtype, 0, vec_mul(vec_exp(vec_sub(v, top)), factor), (int)i);
     }
   }
@@ -199,7 +193,7 @@ INLINE void span_exp_scale(const char *x, char *y, assay_dtype dtype, int64_t n,
     store_whole(y, dtype, i, e, stream);
   }
   if (i < n) {
-    const vec v = vec_load_part(x, dtype, i, (int)(n - i));
+    const vec v = vec_load_part(x, dtype, i, (int)(n - i), vec_set1(-INFINITY));
     vec_store_part(y, dtype, i, vec_mul(vec_exp(vec_sub(v, top)), factor), (int)(n - i));
   }
 }

@@ -9,6 +9,7 @@ typedef struct must_fail_kernel {
   const char *name;
   const char *what; /* one clause */
   assay_kernel *kernel;
+  bool slow; /* every failure makes the judge wait: a quick proof is content with one stage */
 } must_fail_kernel;
 
 extern const must_fail_kernel must_fail_kernels[];

@@ -108,7 +108,9 @@ static void prove_must_fail(proof *self, const regex_t *filter) {
                                  .index = i,
                                  .label = kernel->name,
                                  .repeat_command = "./assay prove"};
-    prove_run(&target, self->options, NULL, outcome);
+    prove_options options = *self->options;
+    options.one_stage = kernel->slow && options.named_only;
+    prove_run(&target, &options, NULL, outcome);
     decide(self, kernel->name, "(built in)", "any", -1, outcome, start);
   }
   free(outcome);

@@ -11,8 +11,8 @@ typedef struct prove_options {
   uint64_t seed;
   const char *filter; /* POSIX extended regular expression over defect names, NULL for all */
   double seconds;     /* limit of one call, 0 for 2 s */
-  bool
-      named_only; /* run only the check that each defect names: the same proof, a matrix without the others */
+  bool one_stage;     /* stop behind the first stage that has a failure */
+  bool named_only;    /* run only the check that each defect names: the same proof, a smaller matrix */
 } prove_options;
 
 /* One defect or built-in kernel, as soon as it is decided. */

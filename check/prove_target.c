@@ -68,6 +68,7 @@ void prove_run(const check_target *target, const prove_options *options, const c
   const check_options checks = {.seed = options->seed,
                                 .tier = ASSAY_TIER_M,
                                 .filter = only_this(only, filter),
+                                .stop_early = options->one_stage,
                                 .seconds = options->seconds > 0 ? options->seconds : 2};
   collector self = {outcome, target->subject};
   check_totals totals = {0};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 extern const assay_operator assay_strided_softmax_op;
+extern const assay_operator assay_softmax_backward_op;
 
 const assay_exercise assay_exercises[] = {
     {.name = "strided_softmax",
@@ -15,6 +16,14 @@ const assay_exercise assay_exercises[] = {
      .backends = ASSAY_ON_CPU,
      .subject = &assay_strided_softmax_op.subject,
      .op = &assay_strided_softmax_op},
+    {.name = "softmax_backward",
+     .alias = "w2",
+     .level = "intermediate",
+     .title = "Softmax backward",
+     .folder = "w2_softmax_backward",
+     .backends = ASSAY_ON_CPU,
+     .subject = &assay_softmax_backward_op.subject,
+     .op = &assay_softmax_backward_op},
 };
 const int assay_exercise_count = (int)(sizeof assay_exercises / sizeof assay_exercises[0]);
 

@@ -134,6 +134,33 @@ ASSAY_API assay_status assay_strided_softmax(assay_dtype dtype, const void *x, i
                                              int64_t row_stride, int64_t column_stride, void *y,
                                              int64_t warps, assay_queue *queue);
 
+/* ---- softmax_backward -----------------------------------------------------------------------------------
+ */
+
+enum { ASSAY_SOFTMAX_BACKWARD_Y = 0, ASSAY_SOFTMAX_BACKWARD_G, ASSAY_SOFTMAX_BACKWARD_INPUTS };
+enum { ASSAY_SOFTMAX_BACKWARD_DX = 0, ASSAY_SOFTMAX_BACKWARD_OUTPUTS };
+enum { ASSAY_SOFTMAX_BACKWARD_WARPS = 0, ASSAY_SOFTMAX_BACKWARD_OPTIONS };
+
+/*
+ * The vector-Jacobian product of the softmax, from its result y and the gradient g of what follows:
+ *
+ * dx[r,c] = y[r,c] * (g[r,c] - sum_k y[r,k] * g[r,k])                              for r < rows, c < columns
+ *
+ * dtype          ASSAY_FP32, ASSAY_FP16 or ASSAY_BF16, of y, g and dx
+ * y, g           inputs, each with its own nonnegative strides in elements; y is used as given, rounded or
+ * not rows           0 or more; with 0 rows nothing is read or written columns        1 or more dx output,
+ * rows*columns elements, contiguous, overlapping neither input warps          CUDA only: warps a block, 4 or
+ * 8; 0 is the default and the only value on the CPU
+ *
+ * Errors: BAD_POINTER, BAD_SHAPE, BAD_DTYPE, BAD_STRIDE, BAD_DEVICE, BAD_ALIAS, BAD_OPTION, NO_MEMORY.
+ * Formula: the Jacobian of the softmax is diag(y) - y*y^T; Bridle, "Probabilistic interpretation of
+ * feedforward classification network outputs", 1990.
+ */
+ASSAY_API assay_status assay_softmax_backward(assay_dtype dtype, const void *y, int64_t y_row_stride,
+                                              int64_t y_column_stride, const void *g, int64_t g_row_stride,
+                                              int64_t g_column_stride, int64_t rows, int64_t columns,
+                                              void *dx, int64_t warps, assay_queue *queue);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 
 extern const assay_operator assay_strided_softmax_op;
 extern const assay_operator assay_softmax_backward_op;
+extern const assay_operator assay_online_normalizer_op;
 
 const assay_exercise assay_exercises[] = {
     {.name = "strided_softmax",
@@ -24,6 +25,14 @@ const assay_exercise assay_exercises[] = {
      .backends = ASSAY_ON_CPU,
      .subject = &assay_softmax_backward_op.subject,
      .op = &assay_softmax_backward_op},
+    {.name = "online_normalizer",
+     .alias = "w4",
+     .level = "advanced",
+     .title = "Online normaliser",
+     .folder = "w4_online_normalizer",
+     .backends = ASSAY_ON_CPU,
+     .subject = &assay_online_normalizer_op.subject,
+     .op = &assay_online_normalizer_op},
 };
 const int assay_exercise_count = (int)(sizeof assay_exercises / sizeof assay_exercises[0]);
 

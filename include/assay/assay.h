@@ -161,6 +161,35 @@ ASSAY_API assay_status assay_softmax_backward(assay_dtype dtype, const void *y, 
                                               int64_t g_column_stride, int64_t rows, int64_t columns,
                                               void *dx, int64_t warps, assay_queue *queue);
 
+/* ---- online_normalizer ----------------------------------------------------------------------------------
+ */
+
+/* Three functions, in this order: summarise(x) -> state, merge(left, right) -> state, finish(state, x) -> y.
+ */
+enum { ASSAY_ONLINE_NORMALIZER_SUMMARISE = 0, ASSAY_ONLINE_NORMALIZER_MERGE, ASSAY_ONLINE_NORMALIZER_FINISH };
+
+/*
+ * The state of a softmax over the elements seen so far: their maximum m and s = sum exp(x - m). Two FP64
+ * numbers, so that states of FP32 data merge without a loss that matters. The empty state is (-infinity, 0).
+ *
+ * summarise      state of `count` elements (0 gives the empty state)
+ * merge          state of two parts: m = max(m1, m2), s = s1*exp(m1 - m) + s2*exp(m2 - m); the empty state is
+ * the identity on both sides, bit for bit finish         y[i] = exp(x[i] - m) / s, of the type of x
+ *
+ * dtype          ASSAY_FP32 or ASSAY_FP64, of x and y; x and y are contiguous, y overlaps neither x nor the
+ * state state          {m, s}; a NaN or +infinity among the elements makes s NaN
+ *
+ * Any partition of the elements and any tree of merges gives the same state within the bound of the
+ * operator's README. Errors: BAD_POINTER, BAD_SHAPE, BAD_DTYPE, BAD_ALIAS, NO_MEMORY. Formula: Milakov and
+ * Gimelshein, arXiv:1805.02867, section 3.
+ */
+ASSAY_API assay_status assay_normalizer_summarise(assay_dtype dtype, const void *x, int64_t count,
+                                                  double state[2], assay_queue *queue);
+ASSAY_API assay_status assay_normalizer_merge(const double left[2], const double right[2], double state[2],
+                                              assay_queue *queue);
+ASSAY_API assay_status assay_normalizer_finish(const double state[2], assay_dtype dtype, const void *x,
+                                               int64_t count, void *y, assay_queue *queue);
+
 #ifdef __cplusplus
 }
 #endif

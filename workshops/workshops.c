@@ -7,6 +7,7 @@
 extern const assay_operator assay_strided_softmax_op;
 extern const assay_operator assay_softmax_backward_op;
 extern const assay_operator assay_online_normalizer_op;
+extern const assay_operator assay_split_softmax_op;
 
 const assay_exercise assay_exercises[] = {
     {.name = "strided_softmax",
@@ -33,6 +34,14 @@ const assay_exercise assay_exercises[] = {
      .backends = ASSAY_ON_CPU,
      .subject = &assay_online_normalizer_op.subject,
      .op = &assay_online_normalizer_op},
+    {.name = "split_softmax",
+     .alias = "w5",
+     .level = "advanced",
+     .title = "Split softmax",
+     .folder = "w5_split_softmax",
+     .backends = ASSAY_ON_CPU,
+     .subject = &assay_split_softmax_op.subject,
+     .op = &assay_split_softmax_op},
 };
 const int assay_exercise_count = (int)(sizeof assay_exercises / sizeof assay_exercises[0]);
 

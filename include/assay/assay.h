@@ -190,6 +190,35 @@ ASSAY_API assay_status assay_normalizer_merge(const double left[2], const double
 ASSAY_API assay_status assay_normalizer_finish(const double state[2], assay_dtype dtype, const void *x,
                                                int64_t count, void *y, assay_queue *queue);
 
+/* ---- split_softmax --------------------------------------------------------------------------------------
+ */
+
+enum { ASSAY_SPLIT_SOFTMAX_X = 0, ASSAY_SPLIT_SOFTMAX_INPUTS };
+enum { ASSAY_SPLIT_SOFTMAX_Y = 0, ASSAY_SPLIT_SOFTMAX_WORKSPACE, ASSAY_SPLIT_SOFTMAX_OUTPUTS };
+enum { ASSAY_SPLIT_SOFTMAX_CHUNK = 0, ASSAY_SPLIT_SOFTMAX_OPTIONS };
+
+/*
+ * The softmax of few wide rows, each split into chunks that are worked on separately: the state of every
+ * chunk, the merged state of every row, then y = exp(x - m) / s.
+ *
+ * dtype          ASSAY_FP32, ASSAY_FP16 or ASSAY_BF16, of x and y
+ * x, y           [rows,columns], both contiguous, not overlapping; columns 1 or more, rows 0 or more
+ * chunk          elements of a chunk: 256, 1024 or 4096; 0 is the default
+ * workspace      NULL: private scratch is taken. Else at least the bytes and the alignment that
+ *                assay_split_softmax_workspace names; it belongs to this call until it returns (on CUDA:
+ * until the stream has passed it), so concurrent calls need one each; contents before and after are undefined
+ *
+ * Special rows as in assay_strided_softmax. Errors: BAD_POINTER, BAD_SHAPE, BAD_DTYPE, BAD_STRIDE,
+ * BAD_DEVICE, BAD_ALIAS, BAD_OPTION, NO_MEMORY.
+ */
+ASSAY_API assay_status assay_split_softmax(assay_dtype dtype, const void *x, int64_t rows, int64_t columns,
+                                           void *y, int64_t chunk, void *workspace, size_t workspace_bytes,
+                                           assay_queue *queue);
+
+/* Bytes and alignment of a workspace for these sizes. Errors: BAD_POINTER, BAD_SHAPE, BAD_OPTION. */
+ASSAY_API assay_status assay_split_softmax_workspace(int64_t rows, int64_t columns, int64_t chunk,
+                                                     size_t *bytes, size_t *alignment);
+
 #ifdef __cplusplus
 }
 #endif

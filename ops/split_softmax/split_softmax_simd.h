@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * split_softmax_simd.h - the two stages that touch elements, as the AVX2 and AVX-512 variants share them,
+ * written over a small vocabulary of vectors that each of them defines before it includes this file:
+ *
+ *   vec, VEC_LANES                   a vector of floats
+ *   vec_set1 vec_max vec_add vec_mul vec_sub vec_hmax vec_hsum
+ *   vec_exp(d)                       e^d for d <= 0: exactly 1 at 0, exactly 0 at -infinity, NaN for NaN
+ *   vec_load, vec_load_part          elements of a dtype, widened; absent lanes are -infinity
+ *   vec_store, vec_store_part, vec_stream    rounded to a dtype; stream wants the address of a whole vector
+ *   vec_load_scratch, vec_store_scratch      floats at any address
+ *   vec_fence                        orders streaming stores
+ *   key, KEY_LANES, key_load key_max key_hmax        16-bit floats as integers of the same order
+ */
+#ifndef ASSAY_SPLIT_SOFTMAX_SIMD_H
+#define ASSAY_SPLIT_SOFTMAX_SIMD_H
+
+#include "split_softmax_parts.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum {
+  SUMS = 4,                     /* vectors of partial sums: 32 sums or more */
+  LINE_BYTES = 64,              /* a cache line */
+  STREAM_BYTES_LEAST = 4 << 20, /* outputs from here on bypass the caches */
+};
+
+/* The maximum of 16-bit floats as integers of the same order, without widening. A NaN may win or be passed
+ * over: the exponentials find it. */
+INLINE float chunk_max_halves(const char *x, assay_dtype dtype, int64_t n) {
+  const int64_t last = n - KEY_LANES; /* the vector there overlaps others, which a maximum does not mind */
+  const key end = key_load(x, last);
+  key best[SUMS] = {end, end, end, end};
+  int64_t i = 0;
+  for (; i + SUMS * KEY_LANES <= n; i += SUMS * KEY_LANES) {
+#pragma GCC unroll 4
+    for (int k = 0; k < SUMS; ++k) best[k] = key_max(best[k], key_load(x, i + k * KEY_LANES));
+  }
+  for (; i < last; i += KEY_LANES) best[0] = key_max(best[0], key_load(x, i));
+  const int16_t top = key_hmax(key_max(key_max(best[0], best[1]), key_max(best[2], best[3])));
+  const uint16_t half = (uint16_t)(top < 0 ? top ^ 0x7fff : top);
+  return dtype == ASSAY_FP16 ? assay_fp16_to_float(half) : assay_bf16_to_float(half);
+}
+
+INLINE float chunk_max(const char *x, assay_dtype dtype, int64_t n) {
+  if (dtype != ASSAY_FP32 && n >= KEY_LANES) return chunk_max_halves(x, dtype, n);
+  vec best[SUMS];
+#pragma GCC unroll 4
+  for (int k = 0; k < SUMS; ++k) best[k] = vec_set1(-INFINITY);
+  int64_t i = 0;
+  for (; i + SUMS * VEC_LANES <= n; i += SUMS * VEC_LANES) {
+#pragma GCC unroll 4
+    for (int k = 0; k < SUMS; ++k) best[k] = vec_max(vec_load(x, dtype, i + k * VEC_LANES), best[k]);
+  }
+  for (; i + VEC_LANES <= n; i += VEC_LANES) best[0] = vec_max(vec_load(x, dtype, i), best[0]);
+  if (i < n) best[0] = vec_max(vec_load_part(x, dtype, i, (int)(n - i)), best[0]);
+  return vec_hmax(vec_max(vec_max(best[0], best[1]), vec_max(best[2], best[3])));
+}
+
+/* The sum of exp(x - origin) over a chunk, with the exponentials kept on demand, in whole vectors. */
+INLINE float chunk_sum(const char *x, assay_dtype dtype, int64_t n, float origin, float *kept) {
+  const vec top = vec_set1(origin);
+  const vec zero = vec_set1(0.0f);
+  vec sum[SUMS] = {zero, zero, zero, zero};
+  int64_t i = 0;
+  for (; i + SUMS * VEC_LANES <= n; i += SUMS * VEC_LANES) {
+#pragma GCC unroll 4
+    for (int k = 0; k < SUMS; ++k) {
+      const vec v = vec_exp(vec_sub(vec_load(x, dtype, i + k * VEC_LANES), top));
+      if (kept != NULL) vec_store_scratch(kept + i + k * VEC_LANES, v);
+      sum[k] = vec_add(sum[k], v);
+    }
+  }
+  for (; i < n; i += VEC_LANES) {
+    vec v = i + VEC_LANES <= n ? vec_load(x, dtype, i) : vec_load_part(x, dtype, i, (int)(n - i));
+    v = vec_exp(vec_sub(v, top));
+    if (kept != NULL) vec_store_scratch(kept + i, v);
+    sum[0] = vec_add(sum[0], v);
+  }
+  return vec_hsum(vec_add(vec_add(sum[0], sum[1]), vec_add(sum[2], sum[3])));
+}
+
+/* Where all entries are -inf, 0 stands in for the maximum: -inf gives 0 and NaN gives NaN. */
+INLINE float origin_of(float m) {
+  return m == -INFINITY ? 0.0f : m;
+}
+
+INLINE const char *chunk_of(const split_task *task, assay_dtype dtype, int64_t row, int64_t k) {
+  return task->x + (row * task->columns + k * task->chunk) * (dtype == ASSAY_FP32 ? 4 : 2);
+}
+
+/* Chunks [first, last) of a row, with the element type and what is kept as constants. */
+INLINE void typed_partials(const split_task *task, assay_dtype dtype, int64_t row, int64_t first,
+                           int64_t last, float *states, float *kept) {
+  for (int64_t k = first; k < last; ++k) {
+    const int64_t n = split_length(task, k);
+    const char *x = chunk_of(task, dtype, row, k);
+    const float m = chunk_max(x, dtype, n);
+    states[2 * k] = m;
+    if (kept != NULL) {
+      states[2 * k + 1] = chunk_sum(x, dtype, n, origin_of(m), kept + (k - first) * task->chunk);
+    } else {
+      states[2 * k + 1] = chunk_sum(x, dtype, n, origin_of(m), NULL);
+    }
+  }
+}
+
+static void partials(const split_task *task, int64_t row, int64_t first, int64_t last, float *states,
+                     float *kept) {
+  if (task->dtype == ASSAY_FP32) typed_partials(task, ASSAY_FP32, row, first, last, states, kept);
+  if (task->dtype == ASSAY_FP16) typed_partials(task, ASSAY_FP16, row, first, last, states, kept);
+  if (task->dtype == ASSAY_BF16) typed_partials(task, ASSAY_BF16, row, first, last, states, kept);
+}
+
+/* Elements before the first whole vector at an aligned address. */
+INLINE int64_t stream_head(const char *y, assay_dtype dtype, int64_t n) {
+  const uintptr_t size = dtype == ASSAY_FP32 ? 4 : 2;
+  const uintptr_t vector = VEC_LANES * size;
+  const int64_t head = (int64_t)((vector - (uintptr_t)y % vector) % vector / size);
+  return head < n ? head : n;
+}
+
+INLINE void store_whole(char *y, assay_dtype dtype, int64_t i, vec v, bool stream) {
+  if (stream) {
+    vec_stream(y, dtype, i, v);
+  } else {
+    vec_store(y, dtype, i, v);
+  }
+}
+
+/* Exponentials of elements [i, i + count) of a chunk: kept ones, or computed as in stage 1. */
+INLINE vec exponentials(const char *x, assay_dtype dtype, int64_t i, int count, vec top, const float *kept) {
+  if (kept != NULL) return vec_load_scratch(kept + i);
+  const vec v = count == VEC_LANES ? vec_load(x, dtype, i) : vec_load_part(x, dtype, i, count);
+  return vec_exp(vec_sub(v, top));
+}
+
+/* One chunk of y. Lines of `next` are asked for while its stores drain. */
+INLINE void chunk_scale(const char *x, char *y, assay_dtype dtype, int64_t n, float origin, float scale,
+                        bool stream, const float *kept, const char *next) {
+  const int64_t size = dtype == ASSAY_FP32 ? 4 : 2;
+  const vec top = vec_set1(origin);
+  const vec factor = vec_set1(scale);
+  int64_t i = stream ? stream_head(y, dtype, n) : 0;
+  if (i > 0) {
+    vec_store_part(y, dtype, 0, vec_mul(exponentials(x, dtype, 0, (int)i, top, kept), factor), (int)i);
+  }
+  for (; i + SUMS * VEC_LANES <= n; i += SUMS * VEC_LANES) {
+    if (next != NULL) {
+#pragma GCC unroll 4
+      for (int64_t byte = 0; byte < SUMS * VEC_LANES * size; byte += LINE_BYTES) {
+        __builtin_prefetch(next + i * size + byte, 0, 2);
+      }
+    }
+#pragma GCC unroll 4
+    for (int k = 0; k < SUMS; ++k) {
+      const int64_t at = i + k * VEC_LANES;
+      store_whole(y, dtype, at, vec_mul(exponentials(x, dtype, at, VEC_LANES, top, kept), factor), stream);
+    }
+  }
+  for (; i + VEC_LANES <= n; i += VEC_LANES) {
+    store_whole(y, dtype, i, vec_mul(exponentials(x, dtype, i, VEC_LANES, top, kept), factor), stream);
+  }
+  if (i < n) {
+    const int left = (int)(n - i);
+    vec_store_part(y, dtype, i, vec_mul(exponentials(x, dtype, i, left, top, kept), factor), left);
+  }
+}
+
+INLINE void typed_normalise(const split_task *task, assay_dtype dtype, bool stream, int64_t row,
+                            int64_t first, int64_t last, const float *states, const float *kept,
+                            const char *next) {
+  for (int64_t k = first; k < last; ++k) {
+    const int64_t n = split_length(task, k);
+    const char *x = chunk_of(task, dtype, row, k);
+    char *y = task->y + (x - task->x);
+    const float scale = split_factor(task, states, k);
+    if (kept == NULL) {
+      chunk_scale(x, y, dtype, n, origin_of(states[2 * k]), scale, stream, NULL, NULL);
+    } else {
+      const char *ahead = next == NULL ? NULL : next + (x - chunk_of(task, dtype, row, 0));
+      chunk_scale(x, y, dtype, n, 0.0f, scale, stream, kept + (k - first) * task->chunk, ahead);
+    }
+  }
+  if (stream) vec_fence();
+}
+
+/* The element type and the kind of store become constants. */
+static void normalise(const split_task *task, int64_t row, int64_t first, int64_t last, const float *states,
+                      const float *kept, const char *next) {
+  const bool stream = task->rows * task->columns * task->size >= STREAM_BYTES_LEAST;
+  if (task->dtype == ASSAY_FP32 && stream)
+    typed_normalise(task, ASSAY_FP32, true, row, first, last, states, kept, next);
+  if (task->dtype == ASSAY_FP32 && !stream)
+    typed_normalise(task, ASSAY_FP32, false, row, first, last, states, kept, next);
+  if (task->dtype == ASSAY_FP16 && stream)
+    typed_normalise(task, ASSAY_FP16, true, row, first, last, states, kept, next);
+  if (task->dtype == ASSAY_FP16 && !stream)
+    typed_normalise(task, ASSAY_FP16, false, row, first, last, states, kept, next);
+  if (task->dtype == ASSAY_BF16 && stream)
+    typed_normalise(task, ASSAY_BF16, true, row, first, last, states, kept, next);
+  if (task->dtype == ASSAY_BF16 && !stream)
+    typed_normalise(task, ASSAY_BF16, false, row, first, last, states, kept, next);
+}
+
+#endif

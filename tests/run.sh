@@ -6,7 +6,7 @@
 # counts one more failure when it ends by a signal or at the time limit, prints no test, or fewer than it announced.
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
-LIMIT=${TEST_SECONDS:-600}
+LIMIT=${TEST_SECONDS:-900}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 export BUILD CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C
 # Programs that are not in build/ itself do not find the source folder from where they are.

@@ -134,6 +134,18 @@ void case_poison(assay_case *operands, uint64_t seed) {
   }
 }
 
+void case_poison_special(assay_case *operands) {
+  const double specials[] = {NAN, INFINITY, -INFINITY};
+  for (int i = 0; i < operands->function->out_count; i++) {
+    const case_operand *out = &operands->out[i];
+    if (out->slot < 0) continue;
+    const int64_t count = element_count(out);
+    for (int64_t at = 0; at < count; at++) {
+      assay_put(out->tensor.data, out->tensor.dtype, at, specials[(operands->poison + (uint64_t)at) % 3]);
+    }
+  }
+}
+
 bool case_snapshot(assay_case *operands) {
   for (int i = 0; i < operands->function->out_count; i++) {
     case_operand *out = &operands->out[i];

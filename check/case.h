@@ -39,6 +39,10 @@ void case_read(const case_operand *operand, double *values);
 /* New random contents of all outputs and of the memory around them. */
 void case_poison(assay_case *operands, uint64_t seed);
 
+/* Instead, NaN and infinities in turn, which survive a multiplication by 0. After case_poison, whose seed
+ * decides who comes first. */
+void case_poison_special(assay_case *operands);
+
 /* Copies the outputs. False with errno set. */
 bool case_snapshot(assay_case *operands);
 

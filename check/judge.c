@@ -141,6 +141,7 @@ static void run_case(judge *self, const assay_check *check, int row, int dtype, 
   self->probe.dtype = (assay_dtype)dtype;
   self->probe.layout = layout;
   self->probe.threads = self->load.threads;
+  self->probe.special_poison = false;
   self->oracle_seconds = 0;
   self->cases_run++;
   if (check->run == NULL) {

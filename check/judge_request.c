@@ -250,6 +250,7 @@ bool judge_run(assay_probe *probe, const assay_probe_call *calls, int count) {
     assay_case *operands = calls[i].operands;
     if (operands == NULL || !map_case(self, operands)) return false;
     case_poison(operands, self->poison++);
+    if (probe->special_poison) case_poison_special(operands);
     request.calls[i].queue = calls[i].queue;
     request.calls[i].entry = operands->entry;
     wire_tensors(operands->in, operands->function->in_count, request.calls[i].in);

@@ -43,7 +43,8 @@ struct assay_probe {
   const assay_row *row; /* the current row of the check's table, NULL when it has none */
   assay_dtype dtype;    /* the current case of that row */
   int layout;
-  int threads; /* of the queues that calls run on; a run function may change it */
+  int threads;         /* of the queues that calls run on; a run function may change it */
+  bool special_poison; /* outputs hold NaN and infinities before a call, where finite numbers are usual */
 };
 
 /* Operands as planned: gaps of inputs hold NaN, outputs random finite values. NULL after a failure. */

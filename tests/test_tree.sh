@@ -136,7 +136,15 @@ each_header_alone() {
     include/assay/kernel.h) continue ;; # for device code
     *_simd.h) continue ;;               # written over words that its includers define
     esac
-    echo "#include \"$header\"" | $CC -std=c11 -D_GNU_SOURCE $strict -I. -Iinclude -Icore -Idevice -x c -
+    # The end of a name says which instructions a file may use, here as in the Makefile.
+    isa=
+    case $header in
+    *_avx2.h) isa="-mavx2 -mfma -mf16c" ;;
+    *_avx512.h) isa="-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mf16c" ;;
+    esac
+    if [ -n "$isa" ]; then case $($CC -dumpmachine) in x86_64-* | amd64-*) ;; *) continue ;; esac; fi
+    # shellcheck disable=SC2086
+    echo "#include \"$header\"" | $CC -std=c11 -D_GNU_SOURCE $strict $isa -I. -Iinclude -Icore -Idevice -x c -
   done
 }
 

@@ -6,6 +6,7 @@
 
 extern const assay_operator assay_strided_softmax_op;
 extern const assay_operator assay_softmax_backward_op;
+extern const assay_operator assay_fused_gemm_op;
 extern const assay_operator assay_online_normalizer_op;
 extern const assay_operator assay_split_softmax_op;
 
@@ -26,6 +27,14 @@ const assay_exercise assay_exercises[] = {
      .backends = ASSAY_ON_CPU,
      .subject = &assay_softmax_backward_op.subject,
      .op = &assay_softmax_backward_op},
+    {.name = "fused_gemm",
+     .alias = "w3",
+     .level = "intermediate",
+     .title = "Fused GEMM",
+     .folder = "w3_fused_gemm",
+     .backends = ASSAY_ON_CPU,
+     .subject = &assay_fused_gemm_op.subject,
+     .op = &assay_fused_gemm_op},
     {.name = "online_normalizer",
      .alias = "w4",
      .level = "advanced",

@@ -161,6 +161,32 @@ ASSAY_API assay_status assay_softmax_backward(assay_dtype dtype, const void *y, 
                                               int64_t g_column_stride, int64_t rows, int64_t columns,
                                               void *dx, int64_t warps, assay_queue *queue);
 
+/* ---- fused_gemm -----------------------------------------------------------------------------------------
+ */
+
+enum { ASSAY_FUSED_GEMM_A = 0, ASSAY_FUSED_GEMM_B, ASSAY_FUSED_GEMM_BIAS, ASSAY_FUSED_GEMM_INPUTS };
+enum { ASSAY_FUSED_GEMM_C = 0, ASSAY_FUSED_GEMM_OUTPUTS };
+enum { ASSAY_FUSED_GEMM_GROUP = 0, ASSAY_FUSED_GEMM_TILE_M, ASSAY_FUSED_GEMM_OPTIONS };
+
+/*
+ * c[i,j] = relu(sum_p a[i,p] * b[p,j] + bias[j])                               for i < m, j < n, p < k
+ *
+ * dtype          ASSAY_FP16 or ASSAY_BF16, of all operands
+ * a, b           inputs [m,k] and [k,n], inner stride 1, row strides in elements, 0 or more
+ * bias           input [n], contiguous
+ * m, n, k        0 or more; with m or n 0 nothing is written, with k 0 every row is relu(bias)
+ * c              output [m,n], contiguous, overlapping no input
+ * group          rows of tiles that are walked together: 1, 4 or 8; 0 is the default
+ * tile_m         rows of a tile: 16, 32 or 64; 0 is the default
+ *
+ * Products are summed in FP32, bias and relu follow in FP32, then one rounding. relu(NaN) is NaN. Errors:
+ * BAD_POINTER, BAD_SHAPE, BAD_DTYPE, BAD_STRIDE, BAD_DEVICE, BAD_ALIAS, BAD_OPTION, NO_MEMORY.
+ */
+ASSAY_API assay_status assay_fused_gemm(assay_dtype dtype, const void *a, int64_t a_row_stride, const void *b,
+                                        int64_t b_row_stride, const void *bias, int64_t m, int64_t n,
+                                        int64_t k, void *c, int64_t group, int64_t tile_m,
+                                        assay_queue *queue);
+
 /* ---- online_normalizer ----------------------------------------------------------------------------------
  */
 

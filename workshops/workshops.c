@@ -9,6 +9,7 @@ extern const assay_operator assay_softmax_backward_op;
 extern const assay_operator assay_fused_gemm_op;
 extern const assay_operator assay_online_normalizer_op;
 extern const assay_operator assay_split_softmax_op;
+extern const assay_operator assay_streaming_attention_op;
 
 const assay_exercise assay_exercises[] = {
     {.name = "strided_softmax",
@@ -51,6 +52,14 @@ const assay_exercise assay_exercises[] = {
      .backends = ASSAY_ON_CPU,
      .subject = &assay_split_softmax_op.subject,
      .op = &assay_split_softmax_op},
+    {.name = "streaming_attention",
+     .alias = "w6",
+     .level = "advanced",
+     .title = "Streaming attention",
+     .folder = "w6_streaming_attention",
+     .backends = ASSAY_ON_CPU,
+     .subject = &assay_streaming_attention_op.subject,
+     .op = &assay_streaming_attention_op},
 };
 const int assay_exercise_count = (int)(sizeof assay_exercises / sizeof assay_exercises[0]);
 

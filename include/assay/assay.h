@@ -245,6 +245,47 @@ ASSAY_API assay_status assay_split_softmax(assay_dtype dtype, const void *x, int
 ASSAY_API assay_status assay_split_softmax_workspace(int64_t rows, int64_t columns, int64_t chunk,
                                                      size_t *bytes, size_t *alignment);
 
+/* ---- streaming_attention --------------------------------------------------------------------------------
+ */
+
+enum {
+  ASSAY_STREAMING_ATTENTION_Q = 0,
+  ASSAY_STREAMING_ATTENTION_K,
+  ASSAY_STREAMING_ATTENTION_V,
+  ASSAY_STREAMING_ATTENTION_INPUTS
+};
+enum { ASSAY_STREAMING_ATTENTION_O = 0, ASSAY_STREAMING_ATTENTION_OUTPUTS };
+enum {
+  ASSAY_STREAMING_ATTENTION_CAUSAL = 0,
+  ASSAY_STREAMING_ATTENTION_BLOCK_N,
+  ASSAY_STREAMING_ATTENTION_OPTIONS
+};
+
+/*
+ * o[b,h,i,:] = sum_j p[i,j] * v[b,h,j,:] / sum_j p[i,j],   p[i,j] = exp((q[b,h,i,:] . k[b,h,j,:]) / sqrt(d) -
+ * m[i])
+ *
+ * over all j < n, or over j <= i when causal; m[i] is the maximum of row i's scores. The n-by-n scores are
+ * never stored: key tiles are streamed, and numerator and denominator rescaled when the maximum rises.
+ *
+ * dtype          ASSAY_FP16 or ASSAY_BF16, of all operands
+ * q, k, v        inputs [batch,heads,n,d], inner stride 1; strides of batch, head and row in elements, 0 or
+ * more batch, heads, n   0 or more; with any of them 0 nothing is written d              1 to 256 o output
+ * [batch,heads,n,d], contiguous, overlapping no input causal         1: key j is absent from rows i < j, and
+ * not even NaN there changes a bit of them; 0: all keys block_n        keys of a tile: 32 or 64; 0 is the
+ * default
+ *
+ * Tensors of rank 2, [n,d], are accepted by assay_call. The unnormalised weights p may be rounded to dtype
+ * before they meet v; the denominator stays FP32. Errors: BAD_POINTER, BAD_SHAPE, BAD_DTYPE, BAD_STRIDE,
+ * BAD_DEVICE, BAD_ALIAS, BAD_OPTION, NO_MEMORY. Formula: Dao et al., "FlashAttention", arXiv:2205.14135,
+ * algorithm 1.
+ */
+ASSAY_API assay_status assay_streaming_attention(assay_dtype dtype, const void *q, const int64_t q_strides[3],
+                                                 const void *k, const int64_t k_strides[3], const void *v,
+                                                 const int64_t v_strides[3], int64_t batch, int64_t heads,
+                                                 int64_t n, int64_t d, void *o, int64_t causal,
+                                                 int64_t block_n, assay_queue *queue);
+
 #ifdef __cplusplus
 }
 #endif

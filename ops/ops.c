@@ -10,12 +10,8 @@ extern const assay_operator assay_split_softmax_op;
 extern const assay_operator assay_streaming_attention_op;
 
 const assay_operator *const assay_operators[] = {
-    &assay_strided_softmax_op,
-    &assay_softmax_backward_op,
-    &assay_fused_gemm_op,
-    &assay_online_normalizer_op,
-    &assay_split_softmax_op,
-    &assay_streaming_attention_op,
+    &assay_strided_softmax_op,   &assay_softmax_backward_op, &assay_fused_gemm_op,
+    &assay_online_normalizer_op, &assay_split_softmax_op,    &assay_streaming_attention_op,
 };
 
 const int assay_operator_count = (int)(sizeof assay_operators / sizeof assay_operators[0]);

@@ -2,6 +2,7 @@
 /* normalizer_checks.c - the named checks of the normaliser: what each provokes, and with which contents. */
 #include <math.h>
 
+#include "check_table.h"
 #include "fill.h"
 #include "probe.h"
 #include "normalizer.h"
@@ -92,9 +93,7 @@ static void fill_peaks(const assay_fill_args *args, double *x) {
 #define FINISH    (1u << ASSAY_ONLINE_NORMALIZER_FINISH)
 #define BOTH_ENDS (SUMMARISE | FINISH)
 #define ALL_THREE (SUMMARISE | MERGE | FINISH)
-#define FP32      ASSAY_HAS_FP32
-#define FP64      ASSAY_HAS_FP64
-#define FLOATS    (FP32 | FP64)
+#define WIDE      (FP32 | FP64)
 
 /* elements, types, functions, contents with their parameters */
 #define ROW(n, types, which, contents, p, q)                                                                 \
@@ -105,18 +104,18 @@ static void fill_peaks(const assay_fill_args *args, double *x) {
     .degenerate = true                                                                                       \
   }
 #define SHIFTED(n, which, by)                                                                                \
-  { .dims = {n}, .dtypes = FLOATS, .layouts = (which), .fill = assay_fill_normal, .b = 1, .shift = (by) }
-#define NORMAL(n, which) ROW(n, FLOATS, which, assay_fill_normal, 0, 1)
+  { .dims = {n}, .dtypes = WIDE, .layouts = (which), .fill = assay_fill_normal, .b = 1, .shift = (by) }
+#define NORMAL(n, which) ROW(n, WIDE, which, assay_fill_normal, 0, 1)
 #define PARTS(n, parts, types, contents, p, q)                                                               \
   { .dims = {n, parts}, .dtypes = (types), .layouts = SUMMARISE, .fill = (contents), .a = (p), .b = (q) }
 
 static const assay_row single_rows[] = {
-    ROW(1, FLOATS, SUMMARISE | MERGE, assay_fill_constant, 0.7, 0),
-    ROW(1, FLOATS, SUMMARISE | MERGE, assay_fill_constant, -250, 0),
-    DEGENERATE(1, FLOATS, FINISH, assay_fill_constant, 88.8, 0),
+    ROW(1, WIDE, SUMMARISE | MERGE, assay_fill_constant, 0.7, 0),
+    ROW(1, WIDE, SUMMARISE | MERGE, assay_fill_constant, -250, 0),
+    DEGENERATE(1, WIDE, FINISH, assay_fill_constant, 88.8, 0),
 };
-static const assay_row empty_rows[] = {ROW(0, FLOATS, SUMMARISE, assay_fill_constant, 0, 0),
-                                       DEGENERATE(0, FLOATS, MERGE | FINISH, assay_fill_constant, 0, 0)};
+static const assay_row empty_rows[] = {ROW(0, WIDE, SUMMARISE, assay_fill_constant, 0, 0),
+                                       DEGENERATE(0, WIDE, MERGE | FINISH, assay_fill_constant, 0, 0)};
 static const assay_row vector_edge_rows[] = {
     NORMAL(2, BOTH_ENDS),   NORMAL(3, BOTH_ENDS),   NORMAL(4, BOTH_ENDS),  NORMAL(5, BOTH_ENDS),
     NORMAL(7, BOTH_ENDS),   NORMAL(8, BOTH_ENDS),   NORMAL(9, BOTH_ENDS),  NORMAL(15, BOTH_ENDS),
@@ -130,85 +129,85 @@ static const assay_row block_edge_rows[] = {
     NORMAL(1023, BOTH_ENDS),  NORMAL(1025, BOTH_ENDS),  NORMAL(4095, BOTH_ENDS),
     NORMAL(4096, BOTH_ENDS),  NORMAL(4097, BOTH_ENDS),  NORMAL(8193, BOTH_ENDS),
     NORMAL(65535, BOTH_ENDS), NORMAL(65537, BOTH_ENDS), NORMAL(131073, BOTH_ENDS)};
-static const assay_row equal_rows[] = {ROW(781, FLOATS, ALL_THREE & ~FINISH, assay_fill_constant, -2, 0),
-                                       ROW(70001, FLOATS, SUMMARISE, assay_fill_constant, 3, 0),
-                                       DEGENERATE(781, FLOATS, FINISH, assay_fill_constant, -2, 0)};
+static const assay_row equal_rows[] = {ROW(781, WIDE, ALL_THREE & ~FINISH, assay_fill_constant, -2, 0),
+                                       ROW(70001, WIDE, SUMMARISE, assay_fill_constant, 3, 0),
+                                       DEGENERATE(781, WIDE, FINISH, assay_fill_constant, -2, 0)};
 static const assay_row long_sum_rows[] = {ROW(65536, FP32, SUMMARISE, fill_lost_terms, -16.7, 0)};
 static const assay_row double_rows[] = {ROW(300, FP64, ALL_THREE, assay_fill_normal, 0, 3),
                                         ROW(5000, FP64, ALL_THREE, assay_fill_normal, 1e6, 1)};
-static const assay_row sum_rows[] = {ROW(33, FLOATS, FINISH, assay_fill_normal, 0, 2),
-                                     ROW(3000, FLOATS, FINISH, assay_fill_normal, 50, 4)};
-static const assay_row larger_rows[] = {ROW(40, FLOATS, FINISH, assay_fill_normal, 0, 2),
-                                        ROW(1000, FLOATS, FINISH, fill_ramp, -20, 60)};
+static const assay_row sum_rows[] = {ROW(33, WIDE, FINISH, assay_fill_normal, 0, 2),
+                                     ROW(3000, WIDE, FINISH, assay_fill_normal, 50, 4)};
+static const assay_row larger_rows[] = {ROW(40, WIDE, FINISH, assay_fill_normal, 0, 2),
+                                        ROW(1000, WIDE, FINISH, fill_ramp, -20, 60)};
 
-static const assay_row cut_rows[] = {PARTS(19, 2, FLOATS, assay_fill_normal, 0, 2)};
-static const assay_row single_part_rows[] = {PARTS(24, 24, FLOATS, assay_fill_normal, 0, 3),
-                                             PARTS(16, 16, FLOATS, fill_ramp, -100, 100)};
-static const assay_row left_rows[] = {PARTS(3000, 9, FLOATS, assay_fill_normal, 0, 4),
-                                      PARTS(500, 11, FLOATS, assay_fill_uniform, -1000, 1000)};
-static const assay_row balanced_rows[] = {PARTS(3000, 13, FLOATS, assay_fill_normal, 0, 4),
-                                          PARTS(40, 16, FLOATS, assay_fill_normal, -1000, 3)};
-static const assay_row random_rows[] = {PARTS(3000, 12, FLOATS, assay_fill_normal, 0, 4),
-                                        PARTS(30, 17, FLOATS, assay_fill_normal, 1000, 3)};
-static const assay_row masked_part_rows[] = {PARTS(30, 3, FLOATS, fill_masked_middle, 0, 2),
-                                             PARTS(3000, 6, FLOATS, fill_masked_middle, 0, 300)};
-static const assay_row stair_rows[] = {PARTS(80, 8, FLOATS, fill_stairs, 1, 1),
-                                       PARTS(800, 8, FLOATS, fill_stairs, 300, 1),
-                                       PARTS(800, 8, FLOATS, fill_stairs, -4, 2)};
-static const assay_row peak_rows[] = {PARTS(160, 8, FLOATS, fill_peaks, 120, 0),
-                                      PARTS(4000, 8, FLOATS, fill_peaks, 1e5, 0)};
-static const assay_row pipeline_rows[] = {PARTS(900, 7, FLOATS, assay_fill_normal, 0, 5),
-                                          PARTS(64, 8, FLOATS, fill_stairs, 2, 3)};
+static const assay_row cut_rows[] = {PARTS(19, 2, WIDE, assay_fill_normal, 0, 2)};
+static const assay_row single_part_rows[] = {PARTS(24, 24, WIDE, assay_fill_normal, 0, 3),
+                                             PARTS(16, 16, WIDE, fill_ramp, -100, 100)};
+static const assay_row left_rows[] = {PARTS(3000, 9, WIDE, assay_fill_normal, 0, 4),
+                                      PARTS(500, 11, WIDE, assay_fill_uniform, -1000, 1000)};
+static const assay_row balanced_rows[] = {PARTS(3000, 13, WIDE, assay_fill_normal, 0, 4),
+                                          PARTS(40, 16, WIDE, assay_fill_normal, -1000, 3)};
+static const assay_row random_rows[] = {PARTS(3000, 12, WIDE, assay_fill_normal, 0, 4),
+                                        PARTS(30, 17, WIDE, assay_fill_normal, 1000, 3)};
+static const assay_row masked_part_rows[] = {PARTS(30, 3, WIDE, fill_masked_middle, 0, 2),
+                                             PARTS(3000, 6, WIDE, fill_masked_middle, 0, 300)};
+static const assay_row stair_rows[] = {PARTS(80, 8, WIDE, fill_stairs, 1, 1),
+                                       PARTS(800, 8, WIDE, fill_stairs, 300, 1),
+                                       PARTS(800, 8, WIDE, fill_stairs, -4, 2)};
+static const assay_row peak_rows[] = {PARTS(160, 8, WIDE, fill_peaks, 120, 0),
+                                      PARTS(4000, 8, WIDE, fill_peaks, 1e5, 0)};
+static const assay_row pipeline_rows[] = {PARTS(900, 7, WIDE, assay_fill_normal, 0, 5),
+                                          PARTS(64, 8, WIDE, fill_stairs, 2, 3)};
 
-static const assay_row large_rows[] = {ROW(67, FLOATS, BOTH_ENDS, assay_fill_uniform, -1000, 1000),
-                                       ROW(1025, FLOATS, ALL_THREE, assay_fill_normal, 1000, 2),
-                                       ROW(65, FLOATS, ALL_THREE, assay_fill_normal, -1000, 2)};
+static const assay_row large_rows[] = {ROW(67, WIDE, BOTH_ENDS, assay_fill_uniform, -1000, 1000),
+                                       ROW(1025, WIDE, ALL_THREE, assay_fill_normal, 1000, 2),
+                                       ROW(65, WIDE, ALL_THREE, assay_fill_normal, -1000, 2)};
 static const assay_row limit_rows[] = {ROW(37, FP32, BOTH_ENDS, fill_limits, 3e38, 0),
-                                       ROW(300, FLOATS, BOTH_ENDS, fill_limits, 3e38, 0),
+                                       ROW(300, WIDE, BOTH_ENDS, fill_limits, 3e38, 0),
                                        ROW(300, FP64, BOTH_ENDS, fill_limits, 1.7e308, 0)};
 static const assay_row subnormal_rows[] = {ROW(70, FP32, BOTH_ENDS, fill_subnormals, 1e-38, 0),
                                            ROW(70, FP64, BOTH_ENDS, fill_subnormals, 2e-308, 0)};
-static const assay_row zero_start_rows[] = {ROW(33, FLOATS, ALL_THREE, assay_fill_normal, -200, 2),
-                                            ROW(1030, FLOATS, ALL_THREE, assay_fill_normal, -110, 1),
+static const assay_row zero_start_rows[] = {ROW(33, WIDE, ALL_THREE, assay_fill_normal, -200, 2),
+                                            ROW(1030, WIDE, ALL_THREE, assay_fill_normal, -110, 1),
                                             ROW(4, FP64, SUMMARISE, assay_fill_normal, -1e6, 1)};
-static const assay_row masked_rows[] = {ROW(40, FLOATS, BOTH_ENDS, fill_masked, 0.5, 0),
-                                        ROW(515, FLOATS, BOTH_ENDS, fill_masked, 0.95, 0)};
-static const assay_row masked_start_rows[] = {ROW(40, FLOATS, BOTH_ENDS, fill_masked, 0.2, 20),
-                                              ROW(5000, FLOATS, BOTH_ENDS, fill_masked, 0, 4500),
+static const assay_row masked_rows[] = {ROW(40, WIDE, BOTH_ENDS, fill_masked, 0.5, 0),
+                                        ROW(515, WIDE, BOTH_ENDS, fill_masked, 0.95, 0)};
+static const assay_row masked_start_rows[] = {ROW(40, WIDE, BOTH_ENDS, fill_masked, 0.2, 20),
+                                              ROW(5000, WIDE, BOTH_ENDS, fill_masked, 0, 4500),
                                               ROW(140000, FP32, SUMMARISE, fill_masked, 0, 70000),
-                                              ROW(9, FLOATS, SUMMARISE, fill_one_among_masked, 5, 1)};
-static const assay_row infinity_rows[] = {ROW(37, FLOATS, SUMMARISE, fill_one, INFINITY, 0),
-                                          ROW(37, FLOATS, SUMMARISE, fill_one, INFINITY, 0.6),
-                                          ROW(5001, FLOATS, SUMMARISE, fill_one, INFINITY, 1),
-                                          ROW(3, FLOATS, SUMMARISE, fill_one_among_masked, INFINITY, 0.5),
-                                          DEGENERATE(37, FLOATS, FINISH, fill_one, INFINITY, 0.5)};
-static const assay_row nan_rows[] = {ROW(37, FLOATS, SUMMARISE, fill_one, NAN, 0),
-                                     ROW(37, FLOATS, SUMMARISE, fill_one, NAN, 0.45),
-                                     ROW(37, FLOATS, SUMMARISE, fill_one, NAN, 1),
-                                     ROW(5001, FLOATS, SUMMARISE, fill_one, NAN, 0.99),
-                                     ROW(9, FLOATS, SUMMARISE, fill_one_among_masked, NAN, 0.5),
+                                              ROW(9, WIDE, SUMMARISE, fill_one_among_masked, 5, 1)};
+static const assay_row infinity_rows[] = {ROW(37, WIDE, SUMMARISE, fill_one, INFINITY, 0),
+                                          ROW(37, WIDE, SUMMARISE, fill_one, INFINITY, 0.6),
+                                          ROW(5001, WIDE, SUMMARISE, fill_one, INFINITY, 1),
+                                          ROW(3, WIDE, SUMMARISE, fill_one_among_masked, INFINITY, 0.5),
+                                          DEGENERATE(37, WIDE, FINISH, fill_one, INFINITY, 0.5)};
+static const assay_row nan_rows[] = {ROW(37, WIDE, SUMMARISE, fill_one, NAN, 0),
+                                     ROW(37, WIDE, SUMMARISE, fill_one, NAN, 0.45),
+                                     ROW(37, WIDE, SUMMARISE, fill_one, NAN, 1),
+                                     ROW(5001, WIDE, SUMMARISE, fill_one, NAN, 0.99),
+                                     ROW(9, WIDE, SUMMARISE, fill_one_among_masked, NAN, 0.5),
                                      ROW(70000, FP32, SUMMARISE, fill_one_among_masked, NAN, 1),
-                                     DEGENERATE(37, FLOATS, FINISH, fill_one, NAN, 0.5)};
+                                     DEGENERATE(37, WIDE, FINISH, fill_one, NAN, 0.5)};
 static const assay_row rising_rows[] = {
-    ROW(70, FLOATS, BOTH_ENDS, fill_ramp, -100, 100), ROW(2050, FLOATS, BOTH_ENDS, fill_ramp, 0, 300),
-    ROW(1000, FLOATS, BOTH_ENDS, fill_ramp, 0, 0.5), ROW(20000, FLOATS, BOTH_ENDS, fill_ramp, 0, 40)};
+    ROW(70, WIDE, BOTH_ENDS, fill_ramp, -100, 100), ROW(2050, WIDE, BOTH_ENDS, fill_ramp, 0, 300),
+    ROW(1000, WIDE, BOTH_ENDS, fill_ramp, 0, 0.5), ROW(20000, WIDE, BOTH_ENDS, fill_ramp, 0, 40)};
 static const assay_row falling_rows[] = {ROW(200, FP32, BOTH_ENDS, fill_ramp, 0, -110),
                                          ROW(3000, FP32, BOTH_ENDS, fill_ramp, 5, -100),
                                          ROW(3000, FP64, BOTH_ENDS, fill_ramp, 5, -750)};
 static const assay_row dominant_rows[] = {
-    ROW(33, FLOATS, BOTH_ENDS, fill_one, 30, 0),      ROW(33, FLOATS, BOTH_ENDS, fill_one, 30, 0.5),
-    ROW(33, FLOATS, BOTH_ENDS, fill_one, 30, 0.97),   ROW(33, FLOATS, BOTH_ENDS, fill_one, 30, 1),
-    ROW(4099, FLOATS, BOTH_ENDS, fill_one, 120, 1),   ROW(4099, FLOATS, BOTH_ENDS, fill_one, 12, 0.999),
+    ROW(33, WIDE, BOTH_ENDS, fill_one, 30, 0),        ROW(33, WIDE, BOTH_ENDS, fill_one, 30, 0.5),
+    ROW(33, WIDE, BOTH_ENDS, fill_one, 30, 0.97),     ROW(33, WIDE, BOTH_ENDS, fill_one, 30, 1),
+    ROW(4099, WIDE, BOTH_ENDS, fill_one, 120, 1),     ROW(4099, WIDE, BOTH_ENDS, fill_one, 12, 0.999),
     ROW(70001, FP32, BOTH_ENDS, fill_one, 20, 0.995), ROW(70001, FP32, BOTH_ENDS, fill_one, 20, 0.3)};
 
-static const assay_row whole_rows[] = {NORMAL(1300, FINISH), ROW(33, FLOATS, FINISH, fill_masked, 0.9, 0),
+static const assay_row whole_rows[] = {NORMAL(1300, FINISH), ROW(33, WIDE, FINISH, fill_masked, 0.9, 0),
                                        NORMAL(50, SUMMARISE | MERGE)};
 static const assay_row untouched_rows[] = {NORMAL(300, ALL_THREE)};
 static const assay_row misaligned_rows[] = {SHIFTED(35, BOTH_ENDS, 1), SHIFTED(64, BOTH_ENDS, 2),
                                             SHIFTED(130, BOTH_ENDS, 3), SHIFTED(5000, BOTH_ENDS, 1)};
 /* Below 0: what an output holds before a call is near 0, and would win if it were merged in. */
-static const assay_row repeatable_rows[] = {ROW(40, FLOATS, ALL_THREE, assay_fill_normal, -9, 1),
-                                            ROW(70000, FLOATS, BOTH_ENDS, assay_fill_normal, -9, 1)};
+static const assay_row repeatable_rows[] = {ROW(40, WIDE, ALL_THREE, assay_fill_normal, -9, 1),
+                                            ROW(70000, WIDE, BOTH_ENDS, assay_fill_normal, -9, 1)};
 static const assay_row fresh_rows[] = {NORMAL(65, ALL_THREE)};
 static const assay_row thread_rows[] = {NORMAL(50, MERGE), NORMAL(9000, BOTH_ENDS),
                                         ROW(140000, FP32, BOTH_ENDS, assay_fill_normal, 0, 1)};
@@ -216,24 +215,13 @@ static const assay_row thread_count_rows[] = {ROW(300007, FP32, BOTH_ENDS, assay
                                               ROW(150001, FP64, BOTH_ENDS, assay_fill_normal, 0, 2)};
 static const assay_row streamed_rows[] = {ROW(1048583, FP32, FINISH, assay_fill_normal, 0, 2),
                                           ROW(524295, FP64, FINISH, assay_fill_normal, 0, 2)};
-static const assay_row type_rows[] = {{.dtypes = FLOATS, .layouts = SUMMARISE}};
+static const assay_row type_rows[] = {{.dtypes = WIDE, .layouts = SUMMARISE}};
 
 /* ---- the table ------------------------------------------------------------------------------------------
  */
 
-#define ROWS(table) .rows = (table), .row_count = (int)(sizeof(table) / sizeof((table)[0]))
-#define CHECK(stage_, name_, tier_, catches_, ...)                                                           \
-  {                                                                                                          \
-    .name = (name_), .stage = (stage_), .catches = (catches_), .backends = ASSAY_ON_ALL, .tier = (tier_),    \
-    __VA_ARGS__                                                                                              \
-  }
-#define LIBRARY_CHECK(stage_, name_, tier_, catches_, ...)                                                   \
-  CHECK(stage_, name_, tier_, catches_, .scope = ASSAY_SCOPE_LIBRARY, __VA_ARGS__)
 /* Most rows: the function on its contents, against the oracle. */
 #define ON_ROWS(table) ROWS(table), .run = assay_normalizer_on_row
-#define S              ASSAY_TIER_S
-#define M              ASSAY_TIER_M
-#define L              ASSAY_TIER_L
 
 const assay_check assay_normalizer_checks[] = {
     CHECK("values", "worked_example", S, "a formula is wrong", .run = assay_normalizer_worked_example),

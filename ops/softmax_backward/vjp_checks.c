@@ -2,6 +2,7 @@
 /* vjp_checks.c - the named checks of softmax_backward: what each provokes, and with which contents. */
 #include <math.h>
 
+#include "check_table.h"
 #include "fill.h"
 #include "probe.h"
 #include "vjp.h"
@@ -24,10 +25,6 @@ enum {
   ROW_BROADCAST = 1 << ASSAY_VJP_Y_ROW_BROADCAST | 1 << ASSAY_VJP_G_ROW_BROADCAST,
   COLUMN_BROADCAST = 1 << ASSAY_VJP_Y_COLUMN_BROADCAST | 1 << ASSAY_VJP_G_COLUMN_BROADCAST,
   BOTH_WAYS = PACKED | TRANSPOSED,
-  FP32 = ASSAY_HAS_FP32,
-  FP16 = ASSAY_HAS_FP16,
-  BF16 = ASSAY_HAS_BF16,
-  FLOATS = ASSAY_HAS_FLOATS,
 };
 
 #define ROW(rows_, columns_, dtypes_, layouts_, fill_, a_, b_)                                               \
@@ -150,18 +147,6 @@ static const assay_row wide_rows[] = {
 
 /* ---- the table ------------------------------------------------------------------------------------------
  */
-
-#define ROWS(table) .rows = (table), .row_count = (int)(sizeof(table) / sizeof((table)[0]))
-#define CHECK(stage_, name_, tier_, catches_, ...)                                                           \
-  {                                                                                                          \
-    .name = (name_), .stage = (stage_), .catches = (catches_), .backends = ASSAY_ON_ALL, .tier = (tier_),    \
-    __VA_ARGS__                                                                                              \
-  }
-#define LIBRARY_CHECK(stage_, name_, tier_, catches_, ...)                                                   \
-  CHECK(stage_, name_, tier_, catches_, .scope = ASSAY_SCOPE_LIBRARY, __VA_ARGS__)
-#define S ASSAY_TIER_S
-#define M ASSAY_TIER_M
-#define L ASSAY_TIER_L
 
 const assay_check assay_vjp_checks[] = {
     CHECK("values", "worked_example", S, "the formula is wrong", .run = assay_vjp_worked_example),

@@ -2,6 +2,7 @@
 /* split_softmax_checks.c - the named checks of split softmax: what each provokes, and with which contents. */
 #include <math.h>
 
+#include "check_table.h"
 #include "fill.h"
 #include "probe.h"
 #include "split_softmax_fills.h"
@@ -9,14 +10,10 @@
 /* ---- rows -----------------------------------------------------------------------------------------------
  */
 
-#define OWN    (1u << ASSAY_SPLIT_SOFTMAX_OWN)
-#define ROOMY  (1u << ASSAY_SPLIT_SOFTMAX_ROOMY)
-#define NONE   (1u << ASSAY_SPLIT_SOFTMAX_NONE)
-#define BOTH   (OWN | NONE)
-#define FLOATS ASSAY_HAS_FLOATS
-#define FP32   ASSAY_HAS_FP32
-#define FP16   ASSAY_HAS_FP16
-#define BF16   ASSAY_HAS_BF16
+#define OWN   (1u << ASSAY_SPLIT_SOFTMAX_OWN)
+#define ROOMY (1u << ASSAY_SPLIT_SOFTMAX_ROOMY)
+#define NONE  (1u << ASSAY_SPLIT_SOFTMAX_NONE)
+#define BOTH  (OWN | NONE)
 
 /* rows, columns, chunk, types, workspaces, contents with their parameters */
 #define ROW(r, c, size, types, where, contents, p, q)                                                        \
@@ -184,18 +181,6 @@ static const assay_row contents_rows[] = {NORMAL(4, 1300, 256, FLOATS, OWN | ROO
 
 /* ---- the table ------------------------------------------------------------------------------------------
  */
-
-#define ROWS(table) .rows = (table), .row_count = (int)(sizeof(table) / sizeof((table)[0]))
-#define CHECK(stage_, name_, tier_, catches_, ...)                                                           \
-  {                                                                                                          \
-    .name = (name_), .stage = (stage_), .catches = (catches_), .backends = ASSAY_ON_ALL, .tier = (tier_),    \
-    __VA_ARGS__                                                                                              \
-  }
-#define LIBRARY_CHECK(stage_, name_, tier_, catches_, ...)                                                   \
-  CHECK(stage_, name_, tier_, catches_, .scope = ASSAY_SCOPE_LIBRARY, __VA_ARGS__)
-#define S ASSAY_TIER_S
-#define M ASSAY_TIER_M
-#define L ASSAY_TIER_L
 
 const assay_check assay_split_softmax_checks[] = {
     CHECK("values", "worked_example", S, "the formula is wrong", .run = assay_split_softmax_worked_example),

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "check_table.h"
 #include "attention.h"
 #include "fill.h"
 #include "probe.h"
@@ -12,9 +13,6 @@
 #define INTERLEAVED (1u << ASSAY_ATTENTION_INTERLEAVED)
 #define SHARED      (1u << ASSAY_ATTENTION_SHARED)
 #define WINDOWS     (1u << ASSAY_ATTENTION_WINDOWS)
-#define HALVES      ASSAY_HAS_16BIT
-#define FP16        ASSAY_HAS_FP16
-#define BF16        ASSAY_HAS_BF16
 
 /* n, d, types, layouts, contents with their parameters, causal, block_n */
 #define ROW(n, d, types, where, contents, p, q, causal, block)                                               \
@@ -158,18 +156,6 @@ static const assay_row interleaved_rows[] = {HEADS(33, 16, 3, 2, HALVES, INTERLE
 static const assay_row shared_rows[] = {HEADS(33, 16, 3, 2, HALVES, SHARED, 1, 0),
                                         HEADS(66, 64, 2, 2, HALVES, SHARED, 0, 0)};
 static const assay_row long_rows[] = {NORMAL(2500, 8, FP16, PACKED, 1, 0)};
-
-#define ROWS(table) .rows = (table), .row_count = (int)(sizeof(table) / sizeof((table)[0]))
-#define CHECK(stage_, name_, tier_, catches_, ...)                                                           \
-  {                                                                                                          \
-    .name = (name_), .stage = (stage_), .catches = (catches_), .backends = ASSAY_ON_ALL, .tier = (tier_),    \
-    __VA_ARGS__                                                                                              \
-  }
-#define LIBRARY_CHECK(stage_, name_, tier_, catches_, ...)                                                   \
-  CHECK(stage_, name_, tier_, catches_, .scope = ASSAY_SCOPE_LIBRARY, __VA_ARGS__)
-#define S ASSAY_TIER_S
-#define M ASSAY_TIER_M
-#define L ASSAY_TIER_L
 
 const assay_check assay_attention_checks[] = {
     CHECK("values", "worked_example", S, "the formula is wrong", .run = assay_attention_worked_example),

@@ -2,6 +2,7 @@
 /* softmax_checks.c - the named checks of strided softmax: what each provokes, and with which contents. */
 #include <math.h>
 
+#include "check_table.h"
 #include "fill.h"
 #include "probe.h"
 #include "softmax.h"
@@ -124,10 +125,6 @@ static void fill_reported_special(const assay_fill_args *args, double *x) {
 #define COLUMN_BROADCAST (1u << ASSAY_SOFTMAX_COLUMN_BROADCAST)
 #define WINDOWS          (1u << ASSAY_SOFTMAX_WINDOWS)
 #define BOTH_WAYS        (PACKED | TRANSPOSED)
-#define FLOATS           ASSAY_HAS_FLOATS
-#define FP32             ASSAY_HAS_FP32
-#define FP16             ASSAY_HAS_FP16
-#define BF16             ASSAY_HAS_BF16
 
 /* rows, columns, types, layouts, contents with their parameters */
 #define ROW(r, c, types, where, contents, p, q)                                                              \
@@ -253,18 +250,6 @@ static const assay_row wide_rows[] = {ROW(3, 65537, FLOATS, PACKED, fill_spike, 
 
 /* ---- the table ------------------------------------------------------------------------------------------
  */
-
-#define ROWS(table) .rows = (table), .row_count = (int)(sizeof(table) / sizeof((table)[0]))
-#define CHECK(stage_, name_, tier_, catches_, ...)                                                           \
-  {                                                                                                          \
-    .name = (name_), .stage = (stage_), .catches = (catches_), .backends = ASSAY_ON_ALL, .tier = (tier_),    \
-    __VA_ARGS__                                                                                              \
-  }
-#define LIBRARY_CHECK(stage_, name_, tier_, catches_, ...)                                                   \
-  CHECK(stage_, name_, tier_, catches_, .scope = ASSAY_SCOPE_LIBRARY, __VA_ARGS__)
-#define S ASSAY_TIER_S
-#define M ASSAY_TIER_M
-#define L ASSAY_TIER_L
 
 const assay_check assay_softmax_checks[] = {
     CHECK("values", "worked_example", S, "the formula is wrong", .run = assay_softmax_worked_example),

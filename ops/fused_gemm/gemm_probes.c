@@ -13,7 +13,6 @@ void assay_gemm_stale_output(assay_probe *probe) {
   assay_case *operands = assay_probe_make_row(probe);
   for (int again = 0; again < 3; again++) { /* each call finds other contents */
     if (!assay_probe_run_one(probe, operands)) return;
-    if (!assay_probe_expect_oracle(probe, operands, true)) return;
     const int64_t count = probe->row->dims[0] * probe->row->dims[1];
     for (int64_t i = 0; i < count; i++) {
       if (!assay_probe_expect(probe, operands, i, 1, 0)) return;

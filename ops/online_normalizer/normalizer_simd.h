@@ -6,8 +6,9 @@
  *   element, vec, VEC_LANES          float or double, and a vector of them
  *   vec_set1 vec_max vec_add vec_sub vec_mul vec_hmax vec_hsum       vec_max(a, b) is b where either is NaN
  *   vec_exp(d)                       e^d for d <= 0: exactly 1 at 0, exactly 0 at -infinity, NaN for NaN
- *   vec_load, vec_load_part          elements at any address; absent lanes are -infinity
- *   vec_store, vec_store_part, vec_stream, vec_fence       vec_stream wants the address of a whole vector
+ *   element_load, element_load_part          elements at any address; absent lanes are -infinity
+ *   element_store, element_store_part, element_stream       element_stream wants the address of a whole
+ * vector vec_fence                        orders streaming stores
  *
  * A block is read twice: the first time, from memory, for its maximum, the second time, from the cache, for
  * the sum of exponentials, while the next block is asked for. Rescaling then happens once a block.
@@ -27,10 +28,10 @@ INLINE element simd_max(const element *x, int64_t count) {
   int64_t i = 0;
   for (; i + STEP <= count; i += STEP) {
 #pragma GCC unroll 4
-    for (int k = 0; k < SUMS; k++) best[k] = vec_max(vec_load(x + i + k * VEC_LANES), best[k]);
+    for (int k = 0; k < SUMS; k++) best[k] = vec_max(element_load(x + i + k * VEC_LANES), best[k]);
   }
-  for (; i + VEC_LANES <= count; i += VEC_LANES) best[0] = vec_max(vec_load(x + i), best[0]);
-  if (i < count) best[0] = vec_max(vec_load_part(x + i, (int)(count - i)), best[0]);
+  for (; i + VEC_LANES <= count; i += VEC_LANES) best[0] = vec_max(element_load(x + i), best[0]);
+  if (i < count) best[0] = vec_max(element_load_part(x + i, (int)(count - i)), best[0]);
   return vec_hmax(vec_max(vec_max(best[0], best[1]), vec_max(best[2], best[3])));
 }
 
@@ -48,11 +49,11 @@ INLINE normalizer_state simd_summary(const element *x, int64_t count, const elem
     for (int k = 0; k < STEP * (int)sizeof(element); k += LINE_BYTES) __builtin_prefetch(line + k, 0, 3);
 #pragma GCC unroll 4
     for (int k = 0; k < SUMS; k++) {
-      sum[k] = vec_add(sum[k], vec_exp(vec_sub(vec_load(x + i + k * VEC_LANES), top)));
+      sum[k] = vec_add(sum[k], vec_exp(vec_sub(element_load(x + i + k * VEC_LANES), top)));
     }
   }
   for (; i < count; i += VEC_LANES) {
-    const vec v = i + VEC_LANES <= count ? vec_load(x + i) : vec_load_part(x + i, (int)(count - i));
+    const vec v = i + VEC_LANES <= count ? element_load(x + i) : element_load_part(x + i, (int)(count - i));
     sum[0] = vec_add(sum[0], vec_exp(vec_sub(v, top)));
   }
   const vec total = vec_add(vec_add(sum[0], sum[1]), vec_add(sum[2], sum[3]));
@@ -71,25 +72,25 @@ INLINE element simd_scaled(const element *x, element *y, int64_t count, vec top,
   vec best = vec_set1(-INFINITY);
   int64_t i = stream ? simd_head(y, count) : 0;
   if (i > 0) {
-    const vec v = vec_load_part(x, (int)i);
+    const vec v = element_load_part(x, (int)i);
     best = vec_max(v, best);
-    vec_store_part(y, vec_mul(vec_exp(vec_sub(v, top)), scale), (int)i);
+    element_store_part(y, vec_mul(vec_exp(vec_sub(v, top)), scale), (int)i);
   }
 #pragma GCC unroll 4
   for (; i + VEC_LANES <= count; i += VEC_LANES) {
-    const vec v = vec_load(x + i);
+    const vec v = element_load(x + i);
     const vec result = vec_mul(vec_exp(vec_sub(v, top)), scale);
     best = vec_max(v, best);
     if (stream) {
-      vec_stream(y + i, result);
+      element_stream(y + i, result);
     } else {
-      vec_store(y + i, result);
+      element_store(y + i, result);
     }
   }
   if (i < count) {
-    const vec v = vec_load_part(x + i, (int)(count - i));
+    const vec v = element_load_part(x + i, (int)(count - i));
     best = vec_max(v, best);
-    vec_store_part(y + i, vec_mul(vec_exp(vec_sub(v, top)), scale), (int)(count - i));
+    element_store_part(y + i, vec_mul(vec_exp(vec_sub(v, top)), scale), (int)(count - i));
   }
   if (stream) vec_fence();
   return vec_hmax(best);

@@ -85,24 +85,24 @@ VOCABULARY __m256i first_lanes(int count) {
   return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
 }
 
-VOCABULARY vec vec_load(const double *x) {
+VOCABULARY vec element_load(const double *x) {
   return _mm256_loadu_pd(x);
 }
 
-VOCABULARY vec vec_load_part(const double *x, int count) {
+VOCABULARY vec element_load_part(const double *x, int count) {
   const __m256i some = first_lanes(count);
   return _mm256_blendv_pd(_mm256_set1_pd(-INFINITY), _mm256_maskload_pd(x, some), _mm256_castsi256_pd(some));
 }
 
-VOCABULARY void vec_store(double *y, vec a) {
+VOCABULARY void element_store(double *y, vec a) {
   _mm256_storeu_pd(y, a);
 }
 
-VOCABULARY void vec_store_part(double *y, vec a, int count) {
+VOCABULARY void element_store_part(double *y, vec a, int count) {
   _mm256_maskstore_pd(y, first_lanes(count), a);
 }
 
-VOCABULARY void vec_stream(double *y, vec a) {
+VOCABULARY void element_stream(double *y, vec a) {
   _mm256_stream_pd(y, a);
 }
 

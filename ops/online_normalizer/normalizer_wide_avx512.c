@@ -72,23 +72,23 @@ VOCABULARY __mmask8 first_lanes(int count) {
   return (__mmask8)((1u << count) - 1u);
 }
 
-VOCABULARY vec vec_load(const double *x) {
+VOCABULARY vec element_load(const double *x) {
   return _mm512_loadu_pd(x);
 }
 
-VOCABULARY vec vec_load_part(const double *x, int count) {
+VOCABULARY vec element_load_part(const double *x, int count) {
   return _mm512_mask_loadu_pd(_mm512_set1_pd(-INFINITY), first_lanes(count), x);
 }
 
-VOCABULARY void vec_store(double *y, vec a) {
+VOCABULARY void element_store(double *y, vec a) {
   _mm512_storeu_pd(y, a);
 }
 
-VOCABULARY void vec_store_part(double *y, vec a, int count) {
+VOCABULARY void element_store_part(double *y, vec a, int count) {
   _mm512_mask_storeu_pd(y, first_lanes(count), a);
 }
 
-VOCABULARY void vec_stream(double *y, vec a) {
+VOCABULARY void element_stream(double *y, vec a) {
   _mm512_stream_pd(y, a);
 }
 

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * split_softmax_simd.h - the two stages that touch elements, as the AVX2 and AVX-512 variants share them,
- * written over a small vocabulary of vectors that each of them defines before it includes this file:
- *
- *   vec, VEC_LANES                   a vector of floats
- *   vec_set1 vec_max vec_add vec_mul vec_sub vec_hmax vec_hsum
- *   vec_exp(d)                       e^d for d <= 0: exactly 1 at 0, exactly 0 at -infinity, NaN for NaN
- *   vec_load, vec_load_part          elements of a dtype, widened; absent lanes are -infinity
- *   vec_store, vec_store_part, vec_stream    rounded to a dtype; stream wants the address of a whole vector
- *   vec_load_scratch, vec_store_scratch      floats at any address
- *   vec_fence                        orders streaming stores
- *   key, KEY_LANES, key_load key_max key_hmax        16-bit floats as integers of the same order
+ * written over the words of vec_exp_avx2.h or vec_exp_avx512.h, which a variant includes before this file.
  */
 #ifndef ASSAY_SPLIT_SOFTMAX_SIMD_H
 #define ASSAY_SPLIT_SOFTMAX_SIMD_H
@@ -53,7 +44,7 @@ INLINE float chunk_max(const char *x, assay_dtype dtype, int64_t n) {
     for (int k = 0; k < SUMS; ++k) best[k] = vec_max(vec_load(x, dtype, i + k * VEC_LANES), best[k]);
   }
   for (; i + VEC_LANES <= n; i += VEC_LANES) best[0] = vec_max(vec_load(x, dtype, i), best[0]);
-  if (i < n) best[0] = vec_max(vec_load_part(x, dtype, i, (int)(n - i)), best[0]);
+  if (i < n) best[0] = vec_max(vec_load_part(x, dtype, i, (int)(n - i), vec_set1(-INFINITY)), best[0]);
   return vec_hmax(vec_max(vec_max(best[0], best[1]), vec_max(best[2], best[3])));
 }
 
@@ -72,7 +63,8 @@ INLINE float chunk_sum(const char *x, assay_dtype dtype, int64_t n, float origin
     }
   }
   for (; i < n; i += VEC_LANES) {
-    vec v = i + VEC_LANES <= n ? vec_load(x, dtype, i) : vec_load_part(x, dtype, i, (int)(n - i));
+    vec v = i + VEC_LANES <= n ? vec_load(x, dtype, i)
+                               : vec_load_part(x, dtype, i, (int)(n - i), vec_set1(-INFINITY));
     v = vec_exp(vec_sub(v, top));
     if (kept != NULL) vec_store_scratch(kept + i, v);
     sum[0] = vec_add(sum[0], v);
@@ -131,7 +123,8 @@ INLINE void store_whole(char *y, assay_dtype dtype, int64_t i, vec v, bool strea
 /* Exponentials of elements [i, i + count) of a chunk: kept ones, or computed as in stage 1. */
 INLINE vec exponentials(const char *x, assay_dtype dtype, int64_t i, int count, vec top, const float *kept) {
   if (kept != NULL) return vec_load_scratch(kept + i);
-  const vec v = count == VEC_LANES ? vec_load(x, dtype, i) : vec_load_part(x, dtype, i, count);
+  const vec v =
+      count == VEC_LANES ? vec_load(x, dtype, i) : vec_load_part(x, dtype, i, count, vec_set1(-INFINITY));
   return vec_exp(vec_sub(v, top));
 }
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * attention_simd.h - the blocked attention that the AVX2 and AVX-512 variants share, written over a
- * micro-kernel (GEMM_MR, GEMM_NR, gemm_micro) and a small vocabulary of vectors that each of them defines
- * before it includes this file:
+ * micro-kernel (GEMM_MR, GEMM_NR, gemm_micro), the words of vec_exp_avx2.h or vec_exp_avx512.h, and a few
+ * more that each variant defines before it includes this file; GEMM_NR is two vectors, GEMM_MR at most one:
  *
- *   vec, VEC_LANES                   a vector of floats; GEMM_NR is two of them, GEMM_MR at most one
- *   vec_set1 vec_load vec_store vec_add vec_sub vec_mul vec_fmadd vec_max vec_is_number
+ *   vec_is_number                    no lane is NaN
  *   vec_reciprocal                   1 / a, rounded
- *   vec_exp(d)                       e^d for d <= 0: exactly 1 at 0, exactly 0 at -infinity, NaN for NaN
  *   vec_zero_for_minus_infinity      a, and 0 where a is -infinity
  *   vec_all_ones                     whether every lane is 1
  *   vec_hide(a, shown)               a in the lanes shown, shown + 1, ..., -infinity in those before
@@ -85,7 +83,7 @@ INLINE void pack_across(const uint16_t *from, int64_t step, int64_t lanes, int64
                                        : vec_widen_part(row, dtype, count);
     }
     vec_transpose(square);
-    for (int k = 0; k < count; ++k) vec_store(to + (c + k) * pitch, vec_mul(square[k], factor));
+    for (int k = 0; k < count; ++k) vec_store_scratch(to + (c + k) * pitch, vec_mul(square[k], factor));
   }
 }
 
@@ -100,8 +98,8 @@ INLINE bool pack_values(const attention_view *view, assay_dtype dtype, const uin
     for (int64_t j = 0; j < keys; ++j) {
       const uint16_t *row = from + j * step + c;
       const vec v = whole ? vec_widen(row, dtype) : vec_widen_part(row, dtype, count);
-      seen = vec_fmadd(v, zero, seen);
-      vec_store(to + j * GEMM_MR, v);
+      seen = vec_fma(v, zero, seen);
+      vec_store_scratch(to + j * GEMM_MR, v);
     }
   }
   return vec_is_number(seen);
@@ -154,16 +152,17 @@ INLINE void pack_queries(const attention_view *view, assay_dtype dtype, int64_t 
 INLINE void weigh(float *scores, int64_t keys, float *top, float *total, float *sums, int64_t d) {
   vec old[2], origin[2], factor[2], sum[2];
 #pragma GCC unroll 2
-  for (int h = 0; h < 2; ++h) old[h] = origin[h] = vec_load(top + h * VEC_LANES);
+  for (int h = 0; h < 2; ++h) old[h] = origin[h] = vec_load_scratch(top + h * VEC_LANES);
   for (int64_t j = 0; j < keys; ++j) {
 #pragma GCC unroll 2
     for (int h = 0; h < 2; ++h) {
-      origin[h] = vec_max(vec_load(scores + j * GEMM_NR + h * VEC_LANES), origin[h]); /* passes over NaN */
+      origin[h] =
+          vec_max(vec_load_scratch(scores + j * GEMM_NR + h * VEC_LANES), origin[h]); /* passes over NaN */
     }
   }
 #pragma GCC unroll 2
   for (int h = 0; h < 2; ++h) {
-    vec_store(top + h * VEC_LANES, origin[h]);
+    vec_store_scratch(top + h * VEC_LANES, origin[h]);
     /* Until a finite score has come, 0 stands in for the maximum: -inf gives weight 0. */
     origin[h] = vec_zero_for_minus_infinity(origin[h]);
     factor[h] = vec_exp(vec_sub(old[h], origin[h]));
@@ -173,21 +172,22 @@ INLINE void weigh(float *scores, int64_t keys, float *top, float *total, float *
 #pragma GCC unroll 2
     for (int h = 0; h < 2; ++h) {
       float *at = scores + j * GEMM_NR + h * VEC_LANES;
-      const vec weight = vec_exp(vec_sub(vec_load(at), origin[h]));
-      vec_store(at, weight);
+      const vec weight = vec_exp(vec_sub(vec_load_scratch(at), origin[h]));
+      vec_store_scratch(at, weight);
       sum[h] = vec_add(sum[h], weight);
     }
   }
 #pragma GCC unroll 2
   for (int h = 0; h < 2; ++h) {
-    vec_store(total + h * VEC_LANES, vec_fmadd(vec_load(total + h * VEC_LANES), factor[h], sum[h]));
+    vec_store_scratch(total + h * VEC_LANES,
+                      vec_fma(vec_load_scratch(total + h * VEC_LANES), factor[h], sum[h]));
   }
   if (vec_all_ones(factor[0]) && vec_all_ones(factor[1])) return; /* times 1 changes no bit */
   for (int64_t c = 0; c < d; ++c) {
 #pragma GCC unroll 2
     for (int h = 0; h < 2; ++h) {
       float *at = sums + c * GEMM_NR + h * VEC_LANES;
-      vec_store(at, vec_mul(vec_load(at), factor[h]));
+      vec_store_scratch(at, vec_mul(vec_load_scratch(at), factor[h]));
     }
   }
 }
@@ -199,7 +199,7 @@ INLINE void hide_future(float *scores, int64_t keys, int64_t first_key, int64_t 
       const int64_t shown = first_key + j - first_query - lane;
       if (shown <= 0) continue;
       float *at = scores + j * GEMM_NR + lane;
-      vec_store(at, vec_hide(vec_load(at), (int)least(shown, VEC_LANES)));
+      vec_store_scratch(at, vec_hide(vec_load_scratch(at), (int)least(shown, VEC_LANES)));
     }
   }
 }
@@ -262,13 +262,13 @@ static void meet(const simd_task *task, const workspace *w, int64_t panel, int64
 INLINE void store_panel(const attention_view *view, assay_dtype dtype, const float *sums, const float *totals,
                         int64_t head, int64_t first, int64_t rows) {
   for (int64_t lane = 0; lane < rows; lane += VEC_LANES) {
-    const vec inverse = vec_reciprocal(vec_load(totals + lane));
+    const vec inverse = vec_reciprocal(vec_load_scratch(totals + lane));
     for (int64_t c = 0; c < view->d; c += VEC_LANES) {
       const int count = (int)least(VEC_LANES, view->d - c);
       vec square[VEC_LANES];
       for (int k = 0; k < VEC_LANES; ++k) {
         /* A masked 0 * v may turn -0 into +0; + 0 makes all zeros alike, so that no later value shows. */
-        const vec mean = vec_mul(vec_load(sums + (c + k) * GEMM_NR + lane), inverse);
+        const vec mean = vec_mul(vec_load_scratch(sums + (c + k) * GEMM_NR + lane), inverse);
         square[k] = vec_add(mean, vec_set1(0.0f));
       }
       vec_transpose(square);
@@ -327,8 +327,8 @@ static void run_unit(const void *context, int64_t unit, int thread) {
   const workspace w = workspace_of(task, thread);
   start_panels(view, head, first, &w);
   for (int64_t t = 0; t < task->tiles; ++t) {
-    const int64_t key = t * view->block;
-    if (view->causal && key > last) break; /* this tile and all others are in the future */
+    const int64_t first_key = t * view->block;
+    if (view->causal && first_key > last) break; /* this tile and all others are in the future */
     const int64_t index = group_head * task->tiles + t;
     const float *tile = w.tile;
     bool odd;
@@ -336,12 +336,12 @@ static void run_unit(const void *context, int64_t unit, int thread) {
       tile = task->packed + index * task->tile_floats;
       odd = task->odd[index];
     } else {
-      odd = pack_tile(task, head, key, w.tile);
+      odd = pack_tile(task, head, first_key, w.tile);
     }
     for (int64_t p = 0; p < PANELS; ++p) {
       const int64_t query = first + p * GEMM_NR;
-      const bool future = view->causal && key > least(query + GEMM_NR - 1, last);
-      if (query <= last && !future) meet(task, &w, p, query, key, tile, odd);
+      const bool future = view->causal && first_key > least(query + GEMM_NR - 1, last);
+      if (query <= last && !future) meet(task, &w, p, query, first_key, tile, odd);
     }
   }
   for (int64_t p = 0; p < PANELS && first + p * GEMM_NR <= last; ++p) {

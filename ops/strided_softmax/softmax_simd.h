@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softmax_simd.h - the algorithm that the AVX2 and AVX-512 variants share, written over a small vocabulary of
- * vectors that each of them includes before this file (vec_avx2.h or vec_avx512.h) and two of its own:
- *
- *   vec_exp(d)                       e^d for d <= 0: exactly 1 at 0, exactly 0 at -infinity, NaN for NaN
- *   key, KEY_LANES, key_load key_max key_hmax        16-bit floats as integers of the same order
+ * softmax_simd.h - the algorithm that the AVX2 and AVX-512 variants share, written over the words of
+ * vec_exp_avx2.h or vec_exp_avx512.h, which a variant includes before this file.
  *
  * Every input becomes a row of adjacent elements: a view with column stride 1 is one already, and others are
  * packed into scratch first, a strip of rows at a time where neighbouring rows share cache lines. A sum's

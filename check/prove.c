@@ -79,6 +79,7 @@ static void try_defect(const proof *self, const broken_defect *defect, int named
                        prove_outcome *outcome) {
   enum { ATTEMPTS = 5 };
   prove_options options = *self->options;
+  *outcome = (prove_outcome){.built = false};
   for (int attempt = 0; attempt < ATTEMPTS && !check_interrupted(); attempt++) {
     if (strchr(defect->file, '/') == NULL) {
       prove_exercise_file(self->exercise, defect, &options, outcome);

@@ -75,8 +75,7 @@ double judge_seconds(const judge *self, const assay_case *operands) {
   return seconds;
 }
 
-/* ---- the standard check: call once, compare with the oracle ---------------------------------------------
- */
+/* ---- the standard check: call once, compare with the oracle -------------------------------------------- */
 
 /* The same contents at both ends of memory; the oracle runs once. */
 static void compare_once(judge *self) {

@@ -27,8 +27,7 @@ void judge_unavailable(assay_probe *probe, const char *reason) {
   (void)judge_end((judge *)probe, VERDICT_UNAVAILABLE, "%s", reason);
 }
 
-/* ---- operands -------------------------------------------------------------------------------------------
- */
+/* ---- operands ------------------------------------------------------------------------------------------ */
 
 /* Bytes that the case will touch; NORESERVE memory gives no error before the system is out of it. */
 static bool memory_suffices(const assay_plan *plan, int out_count) {
@@ -111,8 +110,7 @@ static bool map_case(judge *self, assay_case *operands) {
   return true;
 }
 
-/* ---- how a call ended -----------------------------------------------------------------------------------
- */
+/* ---- how a call ended ---------------------------------------------------------------------------------- */
 
 static const case_operand *find_slot(const judge *self, int slot, bool *is_output) {
   for (int c = 0; c < self->case_count; c++) {
@@ -264,8 +262,7 @@ bool judge_run(assay_probe *probe, const assay_probe_call *calls, int count) {
   return judge_return(self, calls, count);
 }
 
-/* ---- calls that must be refused -------------------------------------------------------------------------
- */
+/* ---- calls that must be refused ------------------------------------------------------------------------ */
 
 /* Our address becomes (slot, offset) of the operand that holds it; NULL stays NULL. */
 static bool wire_raw(const judge *self, const assay_tensor *tensor, wire_tensor *wire) {

@@ -79,8 +79,7 @@ static assay_status stale(const assay_tensor *in, const assay_tensor *out, const
   return ASSAY_OK;
 }
 
-/* ---- results kept from an earlier call ------------------------------------------------------------------
- */
+/* ---- results kept from an earlier call ----------------------------------------------------------------- */
 
 enum { MEMO_ENTRIES = 512 };
 
@@ -138,8 +137,7 @@ static assay_status right_once(const assay_tensor *in, const assay_tensor *out, 
   return zeros(in, out, opt, queue);
 }
 
-/* ---- work after the return ------------------------------------------------------------------------------
- */
+/* ---- work after the return ----------------------------------------------------------------------------- */
 
 static void *outlive(void *unused) {
   const struct timespec while_longer = {.tv_sec = 2};

@@ -123,8 +123,7 @@ void prove_exercise_file(const assay_exercise *exercise, const broken_defect *de
   free(changed);
 }
 
-/* ---- defects of the program itself ----------------------------------------------------------------------
- */
+/* ---- defects of the program itself --------------------------------------------------------------------- */
 
 /* Runs a command to its end; true when it exited with `expected` or less than 4 for a check. */
 static bool run_command(const char *const *argv, const char *folder, int highest, char **output) {

@@ -35,8 +35,7 @@ static void fail(session_outcome *outcome, verdict value, const char *format, ..
   va_end(arguments);
 }
 
-/* ---- start and end --------------------------------------------------------------------------------------
- */
+/* ---- start and end ------------------------------------------------------------------------------------- */
 
 /* Runs in the child: nothing but async-signal-safe calls until the exec. */
 static void become_worker(int socket_fd, char *const *environment) {
@@ -122,8 +121,7 @@ static void explain_end(session *worker, session_outcome *outcome) {
   }
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 
 static long private_memory_kib(pid_t pid) {
   char path[64];
@@ -236,8 +234,7 @@ static bool ask(session *worker, const void *request, size_t size, int fd, doubl
   return true;
 }
 
-/* ---- what the judge asks --------------------------------------------------------------------------------
- */
+/* ---- what the judge asks ------------------------------------------------------------------------------- */
 
 /* Whether a thread is on its way out: the kernel sets the flag before pthread_join can return. */
 static bool is_exiting(pid_t pid, const char *task) {

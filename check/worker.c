@@ -26,8 +26,7 @@ static void refuse(done_reply *reply, const char *format, const char *detail) {
   snprintf(reply->text, sizeof reply->text, format, detail);
 }
 
-/* ---- loading --------------------------------------------------------------------------------------------
- */
+/* ---- loading ------------------------------------------------------------------------------------------- */
 
 static int count_openmp(struct dl_phdr_info *info, size_t size, void *count) {
   (void)size;
@@ -90,8 +89,7 @@ static void load(worker *self, const load_request *request, done_reply *reply) {
   if (reply->failed == 0) warm_threads(request->threads);
 }
 
-/* ---- operands -------------------------------------------------------------------------------------------
- */
+/* ---- operands ------------------------------------------------------------------------------------------ */
 
 static void map(worker *self, const map_request *request, int fd, done_reply *reply) {
   if (fd < 0 || request->slot < 0 || request->slot >= PROTOCOL_SLOTS) {
@@ -115,8 +113,7 @@ static void unmap_all(worker *self) {
   }
 }
 
-/* ---- the loop -------------------------------------------------------------------------------------------
- */
+/* ---- the loop ------------------------------------------------------------------------------------------ */
 
 typedef union any_request {
   message_head head;

@@ -58,8 +58,7 @@ void check_report_target(check_report *report, const assay_subject *subject, ass
   output_progress(&report->out, "%s: building", report->name);
 }
 
-/* ---- text -----------------------------------------------------------------------------------------------
- */
+/* ---- text ---------------------------------------------------------------------------------------------- */
 
 static void print_verdict(check_report *report, verdict value) {
   output_word(&report->out, style_of(value), verdict_name(value));
@@ -114,8 +113,7 @@ static void print_result(check_report *report, const check_result *result) {
   }
 }
 
-/* ---- results --------------------------------------------------------------------------------------------
- */
+/* ---- results ------------------------------------------------------------------------------------------- */
 
 static void keep_result(check_report *report, const check_result *result) {
   json_t *entry = json_object();

@@ -109,8 +109,7 @@ static void add_missing(check_job *job, const assay_exercise *exercise, assay_ba
   check_report_missing(&job->report, &result);
 }
 
-/* ---- source files ---------------------------------------------------------------------------------------
- */
+/* ---- source files -------------------------------------------------------------------------------------- */
 
 /* The first advice stays: it belongs to the first exercise that needs work. */
 static void advise(check_job *job, const assay_exercise *exercise, assay_backend backend, const char *file,
@@ -210,8 +209,7 @@ static int check_files(check_job *job, const assay_exercise *exercise) {
   return code;
 }
 
-/* ---- variants of the library ----------------------------------------------------------------------------
- */
+/* ---- variants of the library --------------------------------------------------------------------------- */
 
 static int check_variant(check_job *job, const assay_exercise *exercise, int index) {
   const assay_variant *variant = &exercise->op->variants[index];
@@ -272,8 +270,7 @@ static int check_library(check_job *job, const assay_exercise *exercise) {
   return code;
 }
 
-/* ---- the command ----------------------------------------------------------------------------------------
- */
+/* ---- the command --------------------------------------------------------------------------------------- */
 
 /* Combinations of options that contradict each other; false after an error message. */
 static bool options_agree(const check_job *job) {

@@ -18,8 +18,7 @@ static const cli_option hint_options[HINT_OPTIONS] = {
                     "1 says where to look (the default), 2 and 3 say more"},
 };
 
-/* ---- lesson ---------------------------------------------------------------------------------------------
- */
+/* ---- lesson -------------------------------------------------------------------------------------------- */
 
 /* False when there is no pager to use. */
 static bool show_in_pager(const char *text, size_t size) {
@@ -46,8 +45,7 @@ static int run_lesson(const cli_args *args) {
   return CLI_OK;
 }
 
-/* ---- hint -----------------------------------------------------------------------------------------------
- */
+/* ---- hint ---------------------------------------------------------------------------------------------- */
 
 /* The section under the `level`th "## " heading, which is a part of it; lines in ``` fences are no headings.
  * Its length without empty lines at the end; 0 when there is none. */

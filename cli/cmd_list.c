@@ -46,8 +46,7 @@ static int default_checks(const assay_exercise *exercise) {
   return check_count(exercise->subject, ASSAY_SCOPE_EXERCISE, ASSAY_TIER_M);
 }
 
-/* ---- text -----------------------------------------------------------------------------------------------
- */
+/* ---- text ---------------------------------------------------------------------------------------------- */
 
 static void print_exercises(const cli_args *args) {
   puts("exercises:");
@@ -81,8 +80,7 @@ static void print_operators(const cli_args *args) {
   }
 }
 
-/* ---- JSON -----------------------------------------------------------------------------------------------
- */
+/* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 static json_t *operators_json(const cli_args *args) {
   json_t *list = json_array();

@@ -51,8 +51,7 @@ static int find_starter(const cli_args *args, const cli_value *choice, starter *
   return CLI_OK;
 }
 
-/* ---- start ----------------------------------------------------------------------------------------------
- */
+/* ---- start --------------------------------------------------------------------------------------------- */
 
 static int run_start(const cli_args *args) {
   starter found = {0};
@@ -81,8 +80,7 @@ static int run_start(const cli_args *args) {
   return code;
 }
 
-/* ---- reset ----------------------------------------------------------------------------------------------
- */
+/* ---- reset --------------------------------------------------------------------------------------------- */
 
 /* CLI_OK when the user wants it. */
 static int confirm(const char *path) {

@@ -89,8 +89,7 @@ char *exercise_read(const assay_exercise *exercise, const char *file, size_t *si
   return text;
 }
 
-/* ---- the learner's folder -------------------------------------------------------------------------------
- */
+/* ---- the learner's folder ------------------------------------------------------------------------------ */
 
 static bool is_folder(const char *path) {
   struct stat info;

@@ -31,8 +31,7 @@ enum {
   ASSAY_HAS_FLOATS = ASSAY_HAS_FP32 | ASSAY_HAS_16BIT
 };
 
-/* ---- cases: how a check asks for operands ---------------------------------------------------------------
- */
+/* ---- cases: how a check asks for operands -------------------------------------------------------------- */
 
 /* What a fill function gets: which operand, its logical shape, the row's two parameters, a seeded generator.
  */
@@ -76,8 +75,7 @@ typedef struct assay_plan {
   int entry; /* index into the subject's exports */
 } assay_plan;
 
-/* ---- checks ---------------------------------------------------------------------------------------------
- */
+/* ---- checks -------------------------------------------------------------------------------------------- */
 
 typedef struct assay_probe assay_probe;
 
@@ -98,8 +96,7 @@ typedef struct assay_check {
   void (*run)(assay_probe *probe);
 } assay_check;
 
-/* ---- subjects, variants, operators ----------------------------------------------------------------------
- */
+/* ---- subjects, variants, operators --------------------------------------------------------------------- */
 
 /* A function that a learner's object exports and a variant has an entry for; most subjects have one. */
 typedef struct assay_export {

@@ -83,8 +83,7 @@ static void the_oracle_agrees_with_a_log_domain_definition(void **state) {
   }
 }
 
-/* ---- honest kernels: the bound must accept each of them, whatever the data -------------------------------
- */
+/* ---- honest kernels: the bound must accept each of them, whatever the data ----------------------------- */
 
 typedef struct way {
   int64_t block;
@@ -211,8 +210,7 @@ static void weights_below_the_normal_fp16_numbers_may_be_rounded(void **state) {
   assert_int_equal(wrong_elements(&p, &(way){.block = 32}), 0);
 }
 
-/* ---- the library's calls ---------------------------------------------------------------------------------
- */
+/* ---- the library's calls ------------------------------------------------------------------------------- */
 
 static assay_status call(uint16_t *o, int64_t n, int64_t d, int64_t causal, int64_t block,
                          assay_queue *queue) {
@@ -261,8 +259,7 @@ static void bad_calls_say_what_is_wrong(void **state) {
   assay_queue_close(queue);
 }
 
-/* ---- the lesson ------------------------------------------------------------------------------------------
- */
+/* ---- the lesson ---------------------------------------------------------------------------------------- */
 
 enum { NUMBERS = 16, LINES = 64 };
 

@@ -12,8 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- reading --------------------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 
 static void test_read_within_the_limit(void **state) {
   (void)state;
@@ -86,8 +85,7 @@ static void test_read_failures(void **state) {
   assert_int_equal(errno, EISDIR);
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------------------- */
 
 static void test_write_replaces(void **state) {
   (void)state;

@@ -93,8 +93,7 @@ static void special_numbers_follow_the_contract(void **state) {
   }
 }
 
-/* ---- honest kernels: the bound must accept each of them, whatever the data -------------------------------
- */
+/* ---- honest kernels: the bound must accept each of them, whatever the data ----------------------------- */
 
 typedef float summation(const float *terms, int64_t count);
 
@@ -170,8 +169,7 @@ static void the_bound_accepts_honest_orders_of_summation(void **state) {
   }
 }
 
-/* ---- mistakes that it must not accept --------------------------------------------------------------------
- */
+/* ---- mistakes that it must not accept ------------------------------------------------------------------ */
 
 static float round_16(assay_dtype dtype, float value) {
   uint16_t half;
@@ -219,8 +217,7 @@ static void the_bound_rejects_the_classic_mistakes(void **state) {
   }
 }
 
-/* ---- the order of tiles ----------------------------------------------------------------------------------
- */
+/* ---- the order of tiles -------------------------------------------------------------------------------- */
 
 static void every_tile_is_walked_exactly_once(void **state) {
   (void)state;
@@ -258,8 +255,7 @@ static void groups_go_down_before_they_go_right(void **state) {
   assert_int_equal(tile.column, many / 2 - 1);
 }
 
-/* ---- the library's calls ---------------------------------------------------------------------------------
- */
+/* ---- the library's calls ------------------------------------------------------------------------------- */
 
 static void the_typed_call_computes(void **state) {
   (void)state;

@@ -33,8 +33,7 @@ typedef struct shown {
   int products, roundings, walks;
 } shown;
 
-/* ---- reading --------------------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 
 static bool read_line(example *block, const char *text) {
   const char *colon = strchr(text, ':');
@@ -61,8 +60,7 @@ static const line *find(const example *block, const char *key) {
   return NULL;
 }
 
-/* ---- recomputing: NULL when all is right, else the key of the wrong line ---------------------------------
- */
+/* ---- recomputing: NULL when all is right, else the key of the wrong line ------------------------------- */
 
 /* A whole number from 0 to 64, or -1. */
 static int whole(const example *block, const char *key) {
@@ -173,8 +171,7 @@ static bool check_examples(char *text, shown *seen, assay_message *why) {
   return !inside;
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------------
- */
+/* ---- tests --------------------------------------------------------------------------------------------- */
 
 static void the_lesson_is_right(void **state) {
   (void)state;

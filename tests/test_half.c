@@ -83,8 +83,7 @@ static void kernel_rounds_like(int t, float value, uint16_t want) {
              (double)value, got, want);
 }
 
-/* ---- all 65536 patterns ---------------------------------------------------------------------------------
- */
+/* ---- all 65536 patterns -------------------------------------------------------------------------------- */
 
 static void test_every_pattern_widens_and_comes_back(void **state) {
   (void)state;
@@ -135,8 +134,7 @@ static void test_nan_with_a_low_payload(void **state) {
   }
 }
 
-/* ---- every midpoint -------------------------------------------------------------------------------------
- */
+/* ---- every midpoint ------------------------------------------------------------------------------------ */
 
 /* The last one lies between the largest finite value and infinity. */
 static void test_every_midpoint_and_its_fp32_neighbours(void **state) {
@@ -203,8 +201,7 @@ static void test_a_sweep_of_fp32(void **state) {
   }
 }
 
-/* ---- FP32 and FP64 --------------------------------------------------------------------------------------
- */
+/* ---- FP32 and FP64 ------------------------------------------------------------------------------------- */
 
 static void fp32_rounds(double value, float want) {
   assert_same_double(assay_round_to(ASSAY_FP32, value), (double)want);
@@ -247,8 +244,7 @@ static void test_fp64_is_unchanged(void **state) {
   assert_true(assay_encode(ASSAY_FP64, 1.0) == 0x3ff0000000000000u);
 }
 
-/* ---- arrays ---------------------------------------------------------------------------------------------
- */
+/* ---- arrays -------------------------------------------------------------------------------------------- */
 
 static void test_get_and_put_touch_one_element(void **state) {
   (void)state;
@@ -283,8 +279,7 @@ static void test_workshop_load_and_store(void **state) {
   }
 }
 
-/* ---- properties of the types ----------------------------------------------------------------------------
- */
+/* ---- properties of the types --------------------------------------------------------------------------- */
 
 static void test_constants(void **state) {
   (void)state;

@@ -43,8 +43,7 @@ typedef struct example {
   numbers row[MOST_ROWS][ROW_KEYS];
 } example;
 
-/* ---- reading --------------------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 
 static bool read_numbers(const char *text, numbers *list) {
   list->count = 0;
@@ -101,8 +100,7 @@ static bool read_line(example *block, char *line, assay_message *why) {
   return true;
 }
 
-/* ---- recomputing ----------------------------------------------------------------------------------------
- */
+/* ---- recomputing --------------------------------------------------------------------------------------- */
 
 /* A small whole number of the view; -1 when the line is missing or holds anything else. */
 static int64_t whole(const example *block, view_key key) {
@@ -229,8 +227,7 @@ static int check_examples(char *text, shown_views *shown, assay_message *why) {
   return -1;
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------------
- */
+/* ---- tests --------------------------------------------------------------------------------------------- */
 
 static void test_lesson_is_right(void **state) {
   (void)state;

@@ -23,8 +23,7 @@ static float singles[MOST];
 static double want[MOST];
 static double allowed[MOST];
 
-/* ---- the oracle -----------------------------------------------------------------------------------------
- */
+/* ---- the oracle ---------------------------------------------------------------------------------------- */
 
 static void oracle_state(assay_dtype dtype, int64_t count) {
   const void *data = dtype == ASSAY_FP64 ? (const void *)values : (const void *)singles;
@@ -93,8 +92,7 @@ static void special_states_follow_the_contract(void **state) {
   assert_true(want[0] == -INFINITY && want[1] == 0);
 }
 
-/* ---- honest kernels: the bound must accept each of them, whatever the data -------------------------------
- */
+/* ---- honest kernels: the bound must accept each of them, whatever the data ----------------------------- */
 
 typedef struct pair32 {
   float m, s;
@@ -225,8 +223,7 @@ static void the_bound_rejects_classic_mistakes(void **state) {
   assert_true(fabs(coarse - want[1]) > allowed[1]);
 }
 
-/* ---- the FP32 merge that kernels use ---------------------------------------------------------------------
- */
+/* ---- the FP32 merge that kernels use ------------------------------------------------------------------- */
 
 static bool same_bits(float a, float b) {
   return memcmp(&a, &b, sizeof a) == 0;
@@ -272,8 +269,7 @@ static void the_merge_in_fp32_follows_the_public_one(void **state) {
   assay_queue_close(queue);
 }
 
-/* ---- the library's calls ---------------------------------------------------------------------------------
- */
+/* ---- the library's calls ------------------------------------------------------------------------------- */
 
 static void the_typed_calls_compute(void **state) {
   (void)state;

@@ -49,8 +49,7 @@ static bool is_dead(long pid) {
   return false;
 }
 
-/* ---- the end of a program -------------------------------------------------------------------------------
- */
+/* ---- the end of a program ------------------------------------------------------------------------------ */
 
 static void test_exit_codes(void **state) {
   (void)state;
@@ -117,8 +116,7 @@ static void test_no_descriptor_is_lost(void **state) {
   assert_int_equal(open_descriptors(), before);
 }
 
-/* ---- input and output -----------------------------------------------------------------------------------
- */
+/* ---- input and output ---------------------------------------------------------------------------------- */
 
 static void test_both_streams_in_order(void **state) {
   (void)state;
@@ -206,8 +204,7 @@ static void test_signals_are_as_in_a_shell(void **state) {
   free(result.output);
 }
 
-/* ---- limits ---------------------------------------------------------------------------------------------
- */
+/* ---- limits -------------------------------------------------------------------------------------------- */
 
 static void test_time_limit_ends_the_whole_group(void **state) {
   (void)state;
@@ -275,8 +272,7 @@ static void test_extreme_limits(void **state) {
   }
 }
 
-/* ---- names ----------------------------------------------------------------------------------------------
- */
+/* ---- names --------------------------------------------------------------------------------------------- */
 
 static void test_program_exists(void **state) {
   (void)state;

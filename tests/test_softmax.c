@@ -69,8 +69,7 @@ static void special_rows_follow_the_contract(void **state) {
   }
 }
 
-/* ---- honest kernels: the bound must accept each of them, whatever the data -------------------------------
- */
+/* ---- honest kernels: the bound must accept each of them, whatever the data ----------------------------- */
 
 typedef float summation(const float *terms, int64_t count);
 
@@ -164,8 +163,7 @@ static void the_bound_rejects_what_loses_terms(void **state) {
   assert_true(wrong_elements(sixteen_bits, ASSAY_FP16, WIDEST, false) > 0);
 }
 
-/* ---- the library's calls ---------------------------------------------------------------------------------
- */
+/* ---- the library's calls ------------------------------------------------------------------------------- */
 
 static void the_typed_call_computes(void **state) {
   (void)state;

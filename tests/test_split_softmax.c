@@ -69,8 +69,7 @@ static void special_rows_follow_the_contract(void **state) {
   }
 }
 
-/* ---- honest kernels: the bound must accept each of them, whatever the data -------------------------------
- */
+/* ---- honest kernels: the bound must accept each of them, whatever the data ----------------------------- */
 
 typedef struct state32 {
   float m;
@@ -204,8 +203,7 @@ static void the_bound_rejects_classic_mistakes(void **state) {
   }
 }
 
-/* ---- the library's calls ---------------------------------------------------------------------------------
- */
+/* ---- the library's calls ------------------------------------------------------------------------------- */
 
 static void a_workspace_has_room_for_every_state(void **state) {
   (void)state;

@@ -84,8 +84,7 @@ static void special_rows_follow_the_contract(void **state) {
   }
 }
 
-/* ---- honest kernels: the bound must accept each of them, whatever the data -------------------------------
- */
+/* ---- honest kernels: the bound must accept each of them, whatever the data ----------------------------- */
 
 typedef float summation(int64_t first, int64_t count);
 
@@ -196,8 +195,7 @@ static void the_bound_rejects_the_usual_mistakes(void **state) {
   assert_int_equal(wrong_with(in_32_lanes, ASSAY_FP32, WIDEST), 0);
 }
 
-/* ---- the library's calls ---------------------------------------------------------------------------------
- */
+/* ---- the library's calls ------------------------------------------------------------------------------- */
 
 static void the_typed_call_computes_or_says_what_is_wrong(void **state) {
   (void)state;
@@ -228,8 +226,7 @@ static void the_typed_call_computes_or_says_what_is_wrong(void **state) {
   assay_queue_close(q);
 }
 
-/* ---- the lesson's examples -------------------------------------------------------------------------------
- */
+/* ---- the lesson's examples ----------------------------------------------------------------------------- */
 
 enum { MOST_LINES = 40, MOST_NUMBERS = 32 };
 

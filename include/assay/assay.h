@@ -107,8 +107,7 @@ ASSAY_API int assay_queue_threads(const assay_queue *queue);
 ASSAY_API assay_status assay_call(const char *name, const char *variant, const assay_tensor *in,
                                   const assay_tensor *out, const int64_t *opt, assay_queue *queue);
 
-/* ---- strided_softmax ------------------------------------------------------------------------------------
- */
+/* ---- strided_softmax ----------------------------------------------------------------------------------- */
 
 enum { ASSAY_STRIDED_SOFTMAX_X = 0, ASSAY_STRIDED_SOFTMAX_INPUTS };
 enum { ASSAY_STRIDED_SOFTMAX_Y = 0, ASSAY_STRIDED_SOFTMAX_OUTPUTS };
@@ -134,8 +133,7 @@ ASSAY_API assay_status assay_strided_softmax(assay_dtype dtype, const void *x, i
                                              int64_t row_stride, int64_t column_stride, void *y,
                                              int64_t warps, assay_queue *queue);
 
-/* ---- softmax_backward -----------------------------------------------------------------------------------
- */
+/* ---- softmax_backward ---------------------------------------------------------------------------------- */
 
 enum { ASSAY_SOFTMAX_BACKWARD_Y = 0, ASSAY_SOFTMAX_BACKWARD_G, ASSAY_SOFTMAX_BACKWARD_INPUTS };
 enum { ASSAY_SOFTMAX_BACKWARD_DX = 0, ASSAY_SOFTMAX_BACKWARD_OUTPUTS };
@@ -161,8 +159,7 @@ ASSAY_API assay_status assay_softmax_backward(assay_dtype dtype, const void *y, 
                                               int64_t g_column_stride, int64_t rows, int64_t columns,
                                               void *dx, int64_t warps, assay_queue *queue);
 
-/* ---- fused_gemm -----------------------------------------------------------------------------------------
- */
+/* ---- fused_gemm ---------------------------------------------------------------------------------------- */
 
 enum { ASSAY_FUSED_GEMM_A = 0, ASSAY_FUSED_GEMM_B, ASSAY_FUSED_GEMM_BIAS, ASSAY_FUSED_GEMM_INPUTS };
 enum { ASSAY_FUSED_GEMM_C = 0, ASSAY_FUSED_GEMM_OUTPUTS };
@@ -187,8 +184,7 @@ ASSAY_API assay_status assay_fused_gemm(assay_dtype dtype, const void *a, int64_
                                         int64_t k, void *c, int64_t group, int64_t tile_m,
                                         assay_queue *queue);
 
-/* ---- online_normalizer ----------------------------------------------------------------------------------
- */
+/* ---- online_normalizer --------------------------------------------------------------------------------- */
 
 /* Three functions, in this order: summarise(x) -> state, merge(left, right) -> state, finish(state, x) -> y.
  */
@@ -216,8 +212,7 @@ ASSAY_API assay_status assay_normalizer_merge(const double left[2], const double
 ASSAY_API assay_status assay_normalizer_finish(const double state[2], assay_dtype dtype, const void *x,
                                                int64_t count, void *y, assay_queue *queue);
 
-/* ---- split_softmax --------------------------------------------------------------------------------------
- */
+/* ---- split_softmax ------------------------------------------------------------------------------------- */
 
 enum { ASSAY_SPLIT_SOFTMAX_X = 0, ASSAY_SPLIT_SOFTMAX_INPUTS };
 enum { ASSAY_SPLIT_SOFTMAX_Y = 0, ASSAY_SPLIT_SOFTMAX_WORKSPACE, ASSAY_SPLIT_SOFTMAX_OUTPUTS };
@@ -245,8 +240,7 @@ ASSAY_API assay_status assay_split_softmax(assay_dtype dtype, const void *x, int
 ASSAY_API assay_status assay_split_softmax_workspace(int64_t rows, int64_t columns, int64_t chunk,
                                                      size_t *bytes, size_t *alignment);
 
-/* ---- streaming_attention --------------------------------------------------------------------------------
- */
+/* ---- streaming_attention ------------------------------------------------------------------------------- */
 
 enum {
   ASSAY_STREAMING_ATTENTION_Q = 0,

@@ -37,8 +37,7 @@ static inline void *assay_queue_scratch(assay_queue *queue, size_t bytes) {
   return queue->calls->scratch(queue, bytes);
 }
 
-/* ---- 16-bit floats: exact widening, rounding to nearest with ties to even -------------------------------
- */
+/* ---- 16-bit floats: exact widening, rounding to nearest with ties to even ------------------------------ */
 
 static inline float assay_float_from_bits(uint32_t bits) {
   float value;

@@ -97,8 +97,7 @@ static inline void gemm_parallel(void (*run)(const gemm_task *task, int64_t inde
   }
 }
 
-/* ---- packing --------------------------------------------------------------------------------------------
- */
+/* ---- packing ------------------------------------------------------------------------------------------- */
 
 /* Panel `index` of A. Panels begin anew with each tile, whose rows are no multiple of GEMM_MR when the knob
  * says so. */
@@ -128,8 +127,7 @@ static void gemm_run_pack_b(const gemm_task *task, int64_t index, int thread) {
   }
 }
 
-/* ---- tiles ----------------------------------------------------------------------------------------------
- */
+/* ---- tiles --------------------------------------------------------------------------------------------- */
 
 /* The tile at position `pid` of the block: sums over this stretch, and the end of the work in the last one.
  */
@@ -174,8 +172,7 @@ static void gemm_run_block(gemm_task *task) {
   }
 }
 
-/* ---- the whole operator ---------------------------------------------------------------------------------
- */
+/* ---- the whole operator -------------------------------------------------------------------------------- */
 
 /* Sizes of tiles and blocks. Only the order of work depends on the threads, never a sum. */
 static void gemm_plan(gemm_task *task, const int64_t *opt, int threads) {

@@ -5,8 +5,7 @@
 #include "check_table.h"
 #include "gemm.h"
 
-/* ---- rows -----------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 #define PACKED     (1u << ASSAY_GEMM_PACKED)
 #define PADDED_A   (1u << ASSAY_GEMM_PADDED_A)
@@ -171,8 +170,7 @@ static const assay_row thread_rows[] = {NORMAL(64, 70, 1200)};
 static const assay_row thread_count_rows[] = {SPECIAL(301, 257, 17, assay_gemm_fill_cancelling, 1),
                                               SPECIAL(60, 120, 801, assay_gemm_fill_cancelling, 1)};
 
-/* ---- the table ------------------------------------------------------------------------------------------
- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
 const assay_check assay_gemm_checks[] = {
     CHECK("values", "worked_example", S, "the formula is wrong", .run = assay_gemm_worked_example),

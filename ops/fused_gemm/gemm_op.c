@@ -5,8 +5,7 @@
 #include "cpu.h"
 #include "tensor.h"
 
-/* ---- validation -----------------------------------------------------------------------------------------
- */
+/* ---- validation ---------------------------------------------------------------------------------------- */
 
 /* The operands of a call under their names. */
 typedef struct gemm_operands {
@@ -174,8 +173,7 @@ static assay_status validate(int entry, const assay_tensor *in, const assay_tens
   return status;
 }
 
-/* ---- cases ----------------------------------------------------------------------------------------------
- */
+/* ---- cases --------------------------------------------------------------------------------------------- */
 
 const char *const assay_gemm_layout_names[] = {"packed",     "padded_a",   "padded_b",           "padded",
                                                "repeated_a", "repeated_b", "overlapping_windows"};
@@ -206,8 +204,7 @@ static void plan(const assay_row *row, assay_dtype dtype, int layout, assay_plan
   bias->rank = 1;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------------------------------------- */
 
 static const assay_knob knobs[] = {
     {.opt = ASSAY_FUSED_GEMM_GROUP, .value_count = 3, .values = {1, 4, 8}},

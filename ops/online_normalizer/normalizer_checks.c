@@ -7,8 +7,7 @@
 #include "probe.h"
 #include "normalizer.h"
 
-/* ---- contents; a and b are the row's parameters ---------------------------------------------------------
- */
+/* ---- contents; a and b are the row's parameters -------------------------------------------------------- */
 
 /* A straight line from a to b. */
 static void fill_ramp(const assay_fill_args *args, double *x) {
@@ -85,8 +84,7 @@ static void fill_peaks(const assay_fill_args *args, double *x) {
   }
 }
 
-/* ---- rows -----------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 #define SUMMARISE (1u << ASSAY_ONLINE_NORMALIZER_SUMMARISE)
 #define MERGE     (1u << ASSAY_ONLINE_NORMALIZER_MERGE)
@@ -217,8 +215,7 @@ static const assay_row streamed_rows[] = {ROW(1048583, FP32, FINISH, assay_fill_
                                           ROW(524295, FP64, FINISH, assay_fill_normal, 0, 2)};
 static const assay_row type_rows[] = {{.dtypes = WIDE, .layouts = SUMMARISE}};
 
-/* ---- the table ------------------------------------------------------------------------------------------
- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
 /* Most rows: the function on its contents, against the oracle. */
 #define ON_ROWS(table) ROWS(table), .run = assay_normalizer_on_row

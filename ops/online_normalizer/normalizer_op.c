@@ -8,8 +8,7 @@
 #include "ops/ops.h"
 #include "tensor.h"
 
-/* ---- validation -----------------------------------------------------------------------------------------
- */
+/* ---- validation ---------------------------------------------------------------------------------------- */
 
 /* An operand and the name that a sentence calls it by. */
 typedef struct operand {
@@ -141,8 +140,7 @@ static assay_status validate(int entry, const assay_tensor *in, const assay_tens
   return validate_finish((operand){&in[0], "state"}, (operand){&in[1], "x"}, (operand){&out[0], "y"}, why);
 }
 
-/* ---- cases ----------------------------------------------------------------------------------------------
- */
+/* ---- cases --------------------------------------------------------------------------------------------- */
 
 /* All operands are packed: a row's layouts choose the functions instead. */
 static const char *const layout_names[] = {"summarise", "merge", "finish"};
@@ -164,8 +162,7 @@ static void plan(const assay_row *row, assay_dtype dtype, int layout, assay_plan
   assay_normalizer_plan(layout, dtype, row->dims[0], row->shift, result);
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------------------------------------- */
 
 static const assay_variant variants[] = {
 #if defined(__x86_64__)
@@ -222,8 +219,7 @@ const assay_operator assay_online_normalizer_op = {
     .variant_count = (int)(sizeof variants / sizeof variants[0]),
 };
 
-/* ---- the typed calls ------------------------------------------------------------------------------------
- */
+/* ---- the typed calls ----------------------------------------------------------------------------------- */
 
 /* The tensor type has one pointer for inputs and outputs; an input's is only read. */
 static assay_tensor vector(const void *data, assay_dtype dtype, int64_t count, const assay_queue *queue) {

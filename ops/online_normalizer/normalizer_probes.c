@@ -211,8 +211,7 @@ void assay_normalizer_all_masked(assay_probe *probe) {
     (void)assay_normalizer_expect_state(probe, merging, empty, exact);
 }
 
-/* ---- contract -------------------------------------------------------------------------------------------
- */
+/* ---- contract ------------------------------------------------------------------------------------------ */
 
 void assay_normalizer_repeatable(assay_probe *probe) {
   const assay_rng start = probe->rng;

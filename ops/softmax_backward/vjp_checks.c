@@ -7,8 +7,7 @@
 #include "probe.h"
 #include "vjp.h"
 
-/* ---- rows -----------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 enum {
   PACKED = 1 << ASSAY_VJP_PACKED,
@@ -145,8 +144,7 @@ static const assay_row wide_rows[] = {
     ROW(2, 131073, FLOATS, PACKED | GENERAL, assay_vjp_fill_shifted, 1, 1),
     ROW(2, 262145, FP16, PACKED | Y_TRANSPOSED, assay_vjp_fill_shifted, 1, 1)};
 
-/* ---- the table ------------------------------------------------------------------------------------------
- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
 const assay_check assay_vjp_checks[] = {
     CHECK("values", "worked_example", S, "the formula is wrong", .run = assay_vjp_worked_example),

@@ -4,8 +4,7 @@
 
 #include "vjp.h"
 
-/* ---- contents; operand 0 is y, operand 1 is g, a and b are the row's parameters --------------------------
- */
+/* ---- contents; operand 0 is y, operand 1 is g, a and b are the row's parameters ------------------------ */
 
 /* Softmax rows of normal logits, each scaled by a factor between `low` and `low` + `range`. */
 static void fill_softmax(const assay_fill_args *args, double *y, double deviation, double low, double range) {

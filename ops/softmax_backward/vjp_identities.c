@@ -60,8 +60,7 @@ static void close_problem(problem *self) {
   self->y = NULL;
 }
 
-/* ---- the dense Jacobian ---------------------------------------------------------------------------------
- */
+/* ---- the dense Jacobian -------------------------------------------------------------------------------- */
 
 void assay_vjp_dense_jacobian(assay_probe *probe) {
   problem self;
@@ -83,8 +82,7 @@ void assay_vjp_dense_jacobian(assay_probe *probe) {
   close_problem(&self);
 }
 
-/* ---- derivatives of L(x) = sum(softmax(x) * g) ----------------------------------------------------------
- */
+/* ---- derivatives of L(x) = sum(softmax(x) * g) --------------------------------------------------------- */
 
 /* The inputs as they arrive are x and g; y becomes softmax(x), rounded to the type, and `x` gets the logits.
  */
@@ -199,8 +197,7 @@ void assay_vjp_dual_numbers(assay_probe *probe) {
   expect_derivative(probe, false);
 }
 
-/* ---- identities of the whole operator -------------------------------------------------------------------
- */
+/* ---- identities of the whole operator ------------------------------------------------------------------ */
 
 /* Sum of left * right over one row, and of the first's errors. */
 static double row_product(const double *left, const double *right, int64_t n) {

@@ -7,8 +7,7 @@
 
 enum { WORKSHOP_COLUMNS = 8192 };
 
-/* ---- validation -----------------------------------------------------------------------------------------
- */
+/* ---- validation ---------------------------------------------------------------------------------------- */
 
 /* The three operands of a call, and what messages call them. */
 typedef struct operand {
@@ -134,8 +133,7 @@ static assay_status validate(int entry, const assay_tensor *in, const assay_tens
   return status;
 }
 
-/* ---- cases ----------------------------------------------------------------------------------------------
- */
+/* ---- cases --------------------------------------------------------------------------------------------- */
 
 const char *const assay_vjp_layout_names[] = {
     "packed",          "transposed",         "y_sliced",          "g_sliced", "sliced",  "y_transposed",
@@ -181,8 +179,7 @@ static void plan(const assay_row *row, assay_dtype dtype, int layout, assay_plan
       .dtype = dtype, .rank = 2, .shape = {rows, columns}, .stride = {columns, 1}, .shift = row->shift};
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------------------------------------- */
 
 static const assay_variant variants[] = {
 #if defined(__x86_64__)

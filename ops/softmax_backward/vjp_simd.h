@@ -49,8 +49,7 @@ typedef struct simd_rows {
   int64_t g_step;
 } simd_rows;
 
-/* ---- a row, or a chunk of one, of adjacent elements -----------------------------------------------------
- */
+/* ---- a row, or a chunk of one, of adjacent elements ---------------------------------------------------- */
 
 INLINE vec load_some(const char *x, assay_dtype dtype, int64_t i, int64_t count) {
   return vec_load_part(x, dtype, i, (int)count, vec_set1(0.0f)); /* adds 0 * 0 to a dot product */
@@ -150,8 +149,7 @@ INLINE float span_turn(const char *y, const char *g, char *dx, float dot, const 
   return dot_rest(y2, g2, dtype, i, n, sum);
 }
 
-/* ---- packing --------------------------------------------------------------------------------------------
- */
+/* ---- packing ------------------------------------------------------------------------------------------- */
 
 /* Asks for `bytes` of each column of a transposed view: hardware does not foresee steps of a page and more.
  */
@@ -227,8 +225,7 @@ INLINE simd_rows rows_of(const simd_task *task, assay_dtype dtype, int64_t row, 
   return found;
 }
 
-/* ---- rows -----------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 /* Elements of the chunk that begins at column c. */
 INLINE int64_t chunk_at(int64_t columns, int64_t c) {

@@ -7,8 +7,7 @@
 #include "probe.h"
 #include "split_softmax_fills.h"
 
-/* ---- rows -----------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 #define OWN   (1u << ASSAY_SPLIT_SOFTMAX_OWN)
 #define ROOMY (1u << ASSAY_SPLIT_SOFTMAX_ROOMY)
@@ -179,8 +178,7 @@ static const assay_row overrun_rows[] = {
 };
 static const assay_row contents_rows[] = {NORMAL(4, 1300, 256, FLOATS, OWN | ROOMY)};
 
-/* ---- the table ------------------------------------------------------------------------------------------
- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
 const assay_check assay_split_softmax_checks[] = {
     CHECK("values", "worked_example", S, "the formula is wrong", .run = assay_split_softmax_worked_example),

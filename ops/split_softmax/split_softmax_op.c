@@ -21,8 +21,7 @@ bool assay_split_softmax_floats(int64_t rows, int64_t columns, int64_t chunk, in
   return true;
 }
 
-/* ---- validation -----------------------------------------------------------------------------------------
- */
+/* ---- validation ---------------------------------------------------------------------------------------- */
 
 static assay_status validate_chunk(int64_t chunk, assay_message *why) {
   bool known = chunk == 0;
@@ -185,8 +184,7 @@ static assay_status validate(int entry, const assay_tensor *in, const assay_tens
   return status;
 }
 
-/* ---- cases ----------------------------------------------------------------------------------------------
- */
+/* ---- cases --------------------------------------------------------------------------------------------- */
 
 const char *const assay_split_softmax_layout_names[] = {"exact_workspace", "roomy_workspace", "no_workspace"};
 
@@ -207,8 +205,7 @@ static void plan(const assay_row *row, assay_dtype dtype, int layout, assay_plan
   if (layout == ASSAY_SPLIT_SOFTMAX_ROOMY) workspace->shape[0] += 1024;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------------------------------------- */
 
 static const assay_knob knobs[] = {
     {.opt = ASSAY_SPLIT_SOFTMAX_CHUNK, .value_count = CHUNK_VALUES, .values = {256, 1024, 4096}}};
@@ -268,8 +265,7 @@ const assay_operator assay_split_softmax_op = {
     .variant_count = (int)(sizeof variants / sizeof variants[0]),
 };
 
-/* ---- typed calls ----------------------------------------------------------------------------------------
- */
+/* ---- typed calls --------------------------------------------------------------------------------------- */
 
 assay_status assay_split_softmax(assay_dtype dtype, const void *x, int64_t rows, int64_t columns, void *y,
                                  int64_t chunk, void *workspace, size_t workspace_bytes, assay_queue *queue) {

@@ -249,8 +249,7 @@ void assay_split_softmax_random_shapes(assay_probe *probe) {
   }
 }
 
-/* ---- two calls at the same time, flashinfer-ai/flashinfer#4692 -------------------------------------------
- */
+/* ---- two calls at the same time, flashinfer-ai/flashinfer#4692 ----------------------------------------- */
 
 /* Row r of zeros but for 20 in column r. Expects the closed forms of one call. */
 static bool expect_twenties(assay_probe *probe, assay_case *operands) {

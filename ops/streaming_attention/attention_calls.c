@@ -25,8 +25,7 @@ static assay_case *make_normal(assay_probe *probe, assay_dtype dtype, int layout
   return operands;
 }
 
-/* ---- the future -----------------------------------------------------------------------------------------
- */
+/* ---- the future ---------------------------------------------------------------------------------------- */
 
 typedef enum change { OTHER_NUMBERS, BECOMES_NAN, BECOMES_INFINITE, CHANGES } change;
 
@@ -106,8 +105,7 @@ void assay_attention_future_nan_values(assay_probe *probe) {
   compare_pasts(probe, V, BECOMES_INFINITE);
 }
 
-/* ---- one key outweighs all others -----------------------------------------------------------------------
- */
+/* ---- one key outweighs all others ---------------------------------------------------------------------- */
 
 /* Query and key are constant rows: score = 4 * key. v tells which key it was. */
 static bool fill_dominant(assay_probe *probe, assay_case *operands, int64_t n, int64_t d, int64_t place) {
@@ -142,8 +140,7 @@ void assay_attention_dominant_tiles(assay_probe *probe) {
   }
 }
 
-/* ---- calls and calls again ------------------------------------------------------------------------------
- */
+/* ---- calls and calls again ----------------------------------------------------------------------------- */
 
 void assay_attention_repeatable(assay_probe *probe) {
   const assay_rng start = probe->rng;

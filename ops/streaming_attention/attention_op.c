@@ -10,8 +10,7 @@ enum { HEAD_SIZE_MOST = 256, WORKSHOP_ROWS = 2048 };
 
 static const char *const in_names[] = {"q", "k", "v"};
 
-/* ---- validation -----------------------------------------------------------------------------------------
- */
+/* ---- validation ---------------------------------------------------------------------------------------- */
 
 static assay_status validate_options(const int64_t *opt, assay_message *why) {
   if (opt == NULL) return ASSAY_OK;
@@ -168,8 +167,7 @@ static assay_status validate(int entry, const assay_tensor *in, const assay_tens
   return status;
 }
 
-/* ---- cases ----------------------------------------------------------------------------------------------
- */
+/* ---- cases --------------------------------------------------------------------------------------------- */
 
 const char *const assay_attention_layout_names[] = {"packed", "pitched", "interleaved", "shared", "windows"};
 
@@ -219,8 +217,7 @@ static void plan(const assay_row *row, assay_dtype dtype, int layout, assay_plan
   }
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------------------------------------- */
 
 static const assay_knob knobs[] = {
     {.opt = ASSAY_STREAMING_ATTENTION_CAUSAL, .value_count = 1, .values = {1}},

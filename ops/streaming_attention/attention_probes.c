@@ -69,8 +69,7 @@ static double one(const situation *s, int64_t row, int64_t column) {
   return 1;
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------
- */
+/* ---- values -------------------------------------------------------------------------------------------- */
 
 void assay_attention_worked_example(assay_probe *probe) {
   /* Three rows, d = 16, only the first two columns in use: scores q.k / 4 are whole numbers. */
@@ -190,8 +189,7 @@ void assay_attention_output_rounding(assay_probe *probe) {
   }
 }
 
-/* ---- the scale and the last column (turboderp-org/exllamav3#316, triton-lang/triton#621) ----------------
- */
+/* ---- the scale and the last column (turboderp-org/exllamav3#316, triton-lang/triton#621) --------------- */
 
 static double last_query(const situation *s, int64_t row, int64_t column) {
   (void)row;
@@ -258,8 +256,7 @@ void assay_attention_any_head_size(assay_probe *probe) {
   }
 }
 
-/* ---- NaN behind the last row and in gaps ----------------------------------------------------------------
- */
+/* ---- NaN behind the last row and in gaps --------------------------------------------------------------- */
 
 static double row_plus_one(const situation *s, int64_t row, int64_t column) {
   (void)s, (void)column;
@@ -290,8 +287,7 @@ void assay_attention_padded_nan(assay_probe *probe) {
   }
 }
 
-/* ---- accumulators (ikawrakow/ik_llama.cpp#1196, ggml-org/llama.cpp#17558, ggml-org/llama.cpp#13991) ------
- */
+/* ---- accumulators (ikawrakow/ik_llama.cpp#1196, ggml-org/llama.cpp#17558, ggml-org/llama.cpp#13991) ---- */
 
 static double near_the_limit(const situation *s, int64_t row, int64_t column) {
   (void)s, (void)row, (void)column;
@@ -359,8 +355,7 @@ void assay_attention_rescaled_ones(assay_probe *probe) {
   }
 }
 
-/* ---- heads ----------------------------------------------------------------------------------------------
- */
+/* ---- heads --------------------------------------------------------------------------------------------- */
 
 static double tag(const situation *s, int64_t row, int64_t column) {
   (void)column;

@@ -66,8 +66,7 @@ INLINE int64_t round_up(int64_t a, int64_t to) {
   return (a + to - 1) / to * to;
 }
 
-/* ---- packing --------------------------------------------------------------------------------------------
- */
+/* ---- packing ------------------------------------------------------------------------------------------- */
 
 /* `lanes` rows become columns: element (r, c) goes to to[c * pitch + r], times factor; lanes that no row
  * fills are 0. Whole vectors are stored, so what follows in memory has to be packed later. */
@@ -142,8 +141,7 @@ INLINE void pack_queries(const attention_view *view, assay_dtype dtype, int64_t 
   }
 }
 
-/* ---- one panel of queries meets one tile of keys --------------------------------------------------------
- */
+/* ---- one panel of queries meets one tile of keys ------------------------------------------------------- */
 
 /*
  * Scores become weights; the running maximum, the running sum and, where a maximum rose, the sums of values
@@ -255,8 +253,7 @@ static void meet(const simd_task *task, const workspace *w, int64_t panel, int64
   }
 }
 
-/* ---- a unit of queries ----------------------------------------------------------------------------------
- */
+/* ---- a unit of queries --------------------------------------------------------------------------------- */
 
 /* Rows [first, first + rows) of o from a panel: sums / totals, transposed back and rounded. */
 INLINE void store_panel(const attention_view *view, assay_dtype dtype, const float *sums, const float *totals,

@@ -7,8 +7,7 @@
 #include "probe.h"
 #include "softmax.h"
 
-/* ---- contents; a and b are the row's parameters ---------------------------------------------------------
- */
+/* ---- contents; a and b are the row's parameters -------------------------------------------------------- */
 
 /* Normal entries, and one logit `a` in row r at column r mod columns. */
 static void fill_dominant(const assay_fill_args *args, double *x) {
@@ -112,8 +111,7 @@ static void fill_reported_special(const assay_fill_args *args, double *x) {
   }
 }
 
-/* ---- rows -----------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 #define PACKED           (1u << ASSAY_SOFTMAX_PACKED)
 #define TRANSPOSED       (1u << ASSAY_SOFTMAX_TRANSPOSED)
@@ -248,8 +246,7 @@ static const assay_row wide_rows[] = {ROW(3, 65537, FLOATS, PACKED, fill_spike, 
                                       ROW(2, 131073, FLOATS, PACKED | GENERAL, fill_spike, 10, 0),
                                       ROW(2, 1048577, FP16, PACKED | TRANSPOSED, fill_spike, 10, 0)};
 
-/* ---- the table ------------------------------------------------------------------------------------------
- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
 const assay_check assay_softmax_checks[] = {
     CHECK("values", "worked_example", S, "the formula is wrong", .run = assay_softmax_worked_example),

@@ -8,8 +8,7 @@
 
 enum { WORKSHOP_COLUMNS = 8192 };
 
-/* ---- validation -----------------------------------------------------------------------------------------
- */
+/* ---- validation ---------------------------------------------------------------------------------------- */
 
 static assay_status validate_dtypes(const assay_tensor *x, const assay_tensor *y, assay_message *why) {
   if (x->dtype != ASSAY_FP32 && x->dtype != ASSAY_FP16 && x->dtype != ASSAY_BF16) {
@@ -114,8 +113,7 @@ static assay_status validate(int entry, const assay_tensor *in, const assay_tens
   return status;
 }
 
-/* ---- cases ----------------------------------------------------------------------------------------------
- */
+/* ---- cases --------------------------------------------------------------------------------------------- */
 
 const char *const assay_softmax_layout_names[] = {
     "packed",        "transposed",        "sliced",
@@ -144,8 +142,7 @@ static void plan(const assay_row *row, assay_dtype dtype, int layout, assay_plan
   layout_strides(rows, columns, ASSAY_SOFTMAX_PACKED, result->out[0].stride);
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------------------------------------- */
 
 static const assay_variant variants[] = {
 #if defined(__x86_64__)

@@ -42,8 +42,7 @@ typedef struct simd_task {
   int64_t packed_at;
 } simd_task;
 
-/* ---- a row, or a chunk of one, of adjacent elements -----------------------------------------------------
- */
+/* ---- a row, or a chunk of one, of adjacent elements ---------------------------------------------------- */
 
 /* The maximum of 16-bit floats as integers of the same order, without widening. A NaN may win or be passed
  * over: the exponentials find it. */
@@ -195,8 +194,7 @@ INLINE void span_exp_scale(const char *x, char *y, assay_dtype dtype, int64_t n,
   }
 }
 
-/* ---- packing --------------------------------------------------------------------------------------------
- */
+/* ---- packing ------------------------------------------------------------------------------------------- */
 
 /* Asks for `bytes` of each column of a transposed view: hardware does not foresee steps of a page and more.
  */
@@ -233,8 +231,7 @@ INLINE void pack(const simd_task *task, assay_dtype dtype, int64_t row, int64_t 
   }
 }
 
-/* ---- rows -----------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 /* The reciprocal of a sum, rounded once: equal entries then give exactly 1/n. */
 INLINE float reciprocal(double sum) {

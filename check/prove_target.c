@@ -142,15 +142,19 @@ static bool run_command(const char *const *argv, const char *folder, int highest
 static bool open_tree(prove_tree *tree) {
   if (tree->folder[0] != '\0') return true;
   if (!assay_make_temp_folder(tree->folder)) return false;
-  /* Objects come along, so that a defect costs one compilation and one link. */
-  const char *const copy[] = {"sh",
-                              "-c",
-                              "cp -a Makefile assay include core device ops workshops check cli \"$1\" && "
-                              "mkdir -p \"$1/build\" && cp -a \"$2\"/. \"$1/build\"",
-                              "sh",
-                              tree->folder,
-                              NULL,
-                              NULL};
+  /* Objects come along, so that a defect costs one compilation and one link. The lists of dependencies name
+   * the objects where they were built: they get the copy's names, so that a changed header rebuilds what
+   * includes it. */
+  const char *const copy[] = {
+      "sh",
+      "-c",
+      "cp -a Makefile assay include core device ops workshops check cli \"$1\" && mkdir -p \"$1/build\" && "
+      "cp -a \"$2\"/. \"$1/build\" && find \"$1/build\" -name '*.d' -exec sed -i "
+      "'s#^[^ :]*/\\(core\\|device\\|ops\\|workshops\\|check\\|cli\\)/\\([^ :]*[.]o:\\)#build/\\1/\\2#' {} +",
+      "sh",
+      tree->folder,
+      NULL,
+      NULL};
   const char *build = getenv("ASSAY_BUILD_DIR");
   const char *command[7];
   memcpy(command, copy, sizeof command);

@@ -121,9 +121,8 @@ check-long: all ## tier L of the checks, on the library and the solution of ever
 	@bad=0; for name in $(patsubst ops/%/,%,$(wildcard ops/*/)); do for what in --library --solution; do \
 	  echo "tier L: $$name $$what"; $(RUN) check $$name $$what --tier L || bad=1; done; done; exit $$bad
 
-# Everything but the tests of the installed tree, which want a plain library, and the proof, which would build hundreds of
-# programs to learn nothing new about this one. Signals stay with the program, whose
-# judge must see that a kernel crashed.
+# Everything but the tests of the installed tree, which want a plain library, and the proof, which would build hundreds
+# of programs to learn nothing new about this one. Signals stay with the program, whose judge must see a crash.
 SANITIZER_OPTIONS := handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0
 sanitize: ## the tests under the address and undefined-behaviour sanitizers
 	@ASAN_OPTIONS=$(SANITIZER_OPTIONS) UBSAN_OPTIONS=$(SANITIZER_OPTIONS):print_stacktrace=1 \

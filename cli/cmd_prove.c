@@ -33,9 +33,7 @@ typedef struct prove_job {
 } prove_job;
 
 static void print_step(prove_job *job, const prove_step *step) {
-  /* The starter and the solution come as steps too, under their role as name and file: nothing is caught
-   * there. */
-  const bool defect = !step->honest;
+  const bool defect = !step->honest; /* nothing is caught in the starter and the solution */
   if (job->exercise == NULL || strcmp(job->exercise, step->exercise) != 0) {
     printf("proving the checks of %s\n", step->exercise);
     job->exercise = step->exercise;

@@ -2,7 +2,8 @@
 # The whole build: `make` builds, `make help` lists the targets. GNU make, no configure step.
 #
 # Variables: BUILD (output folder), CC, CFLAGS, CPPFLAGS, LDFLAGS, PREFIX, DESTDIR, V=1 (show commands),
-# WERROR=1 (warnings are errors), SANITIZE=address,undefined, TESTS="tree tensor", FUZZ_SECONDS=20.
+# WERROR=1 (warnings are errors), SANITIZE=address,undefined, TESTS="tree tensor", FUZZ_SECONDS=20,
+# FUZZ_TARGETS="npy json".
 
 BUILD ?= build
 CFLAGS ?= -O2 -g
@@ -117,9 +118,14 @@ $(TEST_BIN): $(BUILD)/%: $(BUILD)/%.o $(TESTED_OBJ) $(BUILD)/objects
 check: tests ## build and run the tests; TESTS="tree tensor" picks some
 	@BUILD=$(BUILD) CC="$(CC)" tests/run.sh $(TESTS)
 
-check-long: all ## tier L of the checks, on the library and the solution of every operator
+# Where there is a clang that can, the readers of foreign files are fuzzed for longer than a look.
+check-long: all ## tier L of the checks on every operator, and a minute of fuzzing for each reader of files
 	@bad=0; for name in $(patsubst ops/%/,%,$(wildcard ops/*/)); do for what in --library --solution; do \
 	  echo "tier L: $$name $$what"; $(RUN) check $$name $$what --tier L || bad=1; done; done; exit $$bad
+	@if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	  $(CLANG) -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null; then \
+	  $(MAKE) FUZZ_TARGETS="npy json" FUZZ_SECONDS=60 fuzz; else \
+	  echo "no fuzzing: $(CLANG) with libFuzzer is not here"; fi
 
 # Everything but the tests of the installed tree, which want a plain library, and the proof, which would build hundreds
 # of programs to learn nothing new about this one. Signals stay with the program, whose judge must see a crash.
@@ -129,12 +135,13 @@ sanitize: ## the tests under the address and undefined-behaviour sanitizers
 	  $(MAKE) BUILD=$(BUILD)/sanitize SANITIZE=address,undefined CFLAGS="-O1 -g" \
 	  TESTS="$(or $(TESTS),$(filter-out tree prove,$(patsubst tests/test_%,%,$(basename $(wildcard tests/test_*.c tests/test_*.sh)))))" check
 
-fuzz: ## run each fuzz target for FUZZ_SECONDS (clang with libFuzzer)
+fuzz: ## run each fuzz target (or FUZZ_TARGETS) for FUZZ_SECONDS (clang with libFuzzer)
 	@$(MAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined fuzz-run
 
 fuzz-replay: ## run each fuzz target once on its kept inputs
 	@$(MAKE) FUZZ_LIMIT=-runs=0 fuzz
 
+FUZZ_TARGETS ?= $(patsubst fuzz/fuzz_%.c,%,$(FUZZ_SRC))
 FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
 
 $(FUZZ_BIN): $(BUILD)/%: $(BUILD)/%.o $(TESTED_OBJ) $(BUILD)/objects
@@ -143,7 +150,7 @@ $(FUZZ_BIN): $(BUILD)/%: $(BUILD)/%.o $(TESTED_OBJ) $(BUILD)/objects
 
 # New inputs go to the build folder, where they help the next run; the kept ones are only read.
 fuzz-run: $(FUZZ_BIN)
-	@for name in $(patsubst fuzz/fuzz_%.c,%,$(FUZZ_SRC)); do \
+	@for name in $(FUZZ_TARGETS); do \
 	  seeds=fuzz/corpus/$$name; [ -d $$seeds ] || seeds=; \
 	  echo "fuzzing $$name"; mkdir -p $(BUILD)/found/$$name; \
 	  $(BUILD)/fuzz/fuzz_$$name $(FUZZ_LIMIT) -timeout=10 -rss_limit_mb=2048 -artifact_prefix=$(BUILD)/found/ \

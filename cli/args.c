@@ -92,6 +92,8 @@ static bool parse_value(const cli_option *option, const char *text, cli_value *v
   switch (option->kind) {
   case OPTION_FLAG:
   case OPTION_TEXT:
+  case OPTION_EACH:
+  case OPTION_EACH_BARE:
     return true;
   case OPTION_WHOLE:
     if (parse_whole(text, &value->whole) && value->whole >= option->low && value->whole <= option->high)
@@ -114,6 +116,20 @@ static bool parse_value(const cli_option *option, const char *text, cli_value *v
   return false;
 }
 
+static bool keeps_each(const cli_option *option) {
+  return option->kind == OPTION_EACH || option->kind == OPTION_EACH_BARE;
+}
+
+static bool keep(cli_args *args, int index, const char *text, assay_message *why) {
+  if (args->each_count == CLI_MAX_EACH) {
+    assay_explain(why, ASSAY_BAD_OPTION, "--%s is one too many: %d such options at most",
+                  args->command->options[index].name, CLI_MAX_EACH);
+    return false;
+  }
+  args->each[args->each_count++] = (cli_occurrence){index, text};
+  return true;
+}
+
 /* Takes the long option argv[*at], and the next word when that is its value. */
 static bool take_option(int argc, const char *const *argv, int *at, cli_args *args, assay_message *why) {
   const cli_command *command = args->command;
@@ -130,7 +146,7 @@ static bool take_option(int argc, const char *const *argv, int *at, cli_args *ar
       assay_explain(why, ASSAY_BAD_OPTION, "--%s takes no value, not " WORD, option->name, text);
       return false;
     }
-  } else if (text == NULL) {
+  } else if (text == NULL && option->kind != OPTION_EACH_BARE) {
     if (*at + 1 >= argc) {
       assay_explain(why, ASSAY_BAD_OPTION, "--%s needs a value: " PROGRAM " help %s explains it",
                     option->name, command->name);
@@ -140,6 +156,7 @@ static bool take_option(int argc, const char *const *argv, int *at, cli_args *ar
     text = argv[*at];
   }
   args->values[index].given = true;
+  if (keeps_each(option) && !keep(args, index, text, why)) return false;
   return parse_value(option, text, &args->values[index], why);
 }
 

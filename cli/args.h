@@ -12,14 +12,16 @@
 
 #include "status.h"
 
-enum { CLI_MAX_OPTIONS = 16, CLI_MAX_NAMES = 64 };
+enum { CLI_MAX_OPTIONS = 16, CLI_MAX_NAMES = 64, CLI_MAX_EACH = 64 };
 
 typedef enum option_kind {
   OPTION_FLAG = 0, /* no value */
   OPTION_TEXT,     /* any text */
   OPTION_WHOLE,    /* a whole decimal number, low..high */
   OPTION_SECONDS,  /* a positive decimal number, at most high */
-  OPTION_CHOICE    /* one of the words in choices */
+  OPTION_CHOICE,   /* one of the words in choices */
+  OPTION_EACH,     /* any text; all occurrences are kept, in order with those of other such options */
+  OPTION_EACH_BARE /* the same, and `--name` alone is allowed: a text stands behind "=" only */
 } option_kind;
 
 typedef struct cli_option {
@@ -39,25 +41,34 @@ typedef struct cli_command {
   const char *about;   /* a paragraph of `assay help NAME` */
   const char *names;   /* how names are written in the usage line; NULL when there are none */
   int names_min, names_max;
-  const char *const *examples; /* ends with NULL; the word NAME stands for the first exercise */
+  const char *const *examples; /* ends with NULL; NAME and OPERATOR stand for the first of each */
   const cli_option *options;
   int option_count;
   int (*run)(const cli_args *args); /* returns the exit code */
 } cli_command;
 
-/* What was given for one option. The last occurrence on the command line counts. */
+/* What was given for one option. The last occurrence on the command line counts; of the OPTION_EACH kinds,
+ * cli_args has the others too. */
 typedef struct cli_value {
   bool given;
-  const char *text; /* NULL for flags */
+  const char *text; /* NULL for flags and bare options */
   int64_t whole;
   double seconds;
   int choice; /* index into choices */
 } cli_value;
 
+/* One occurrence of an option that keeps all of them. */
+typedef struct cli_occurrence {
+  int option;       /* index into the command's options */
+  const char *text; /* NULL: given bare */
+} cli_occurrence;
+
 struct cli_args {
   const cli_command *command;
   bool help; /* -h or --help: the rest was not looked at */
   cli_value values[CLI_MAX_OPTIONS];
+  cli_occurrence each[CLI_MAX_EACH]; /* in the order of the command line */
+  int each_count;
   const char *names[CLI_MAX_NAMES];
   int name_count;
 };

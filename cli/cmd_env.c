@@ -2,6 +2,7 @@
 /* cmd_env.c - `assay env`: what a report of a problem should hold about the machine and the build. */
 #include "check/build.h"
 #include "cli.h"
+#include "core/buffer.h"
 #include "core/file.h"
 #include "core/json.h"
 #include "core/process.h"
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 enum { ENV_JSON = 0, ENV_OPTIONS };
 
@@ -59,8 +59,7 @@ static json_t *environment(void) {
   char work[ASSAY_PATH_SIZE];
   const bool has_work = assay_file_exists(folder) && realpath(folder, work) != NULL;
   const char *source = assay_source_folder();
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page = sysconf(_SC_PAGESIZE);
+  const size_t memory = assay_memory_bytes();
 
   json_t *answer = json_object();
   json_object_set_new(answer, "version", json_string(assay_version()));
@@ -73,8 +72,7 @@ static json_t *environment(void) {
   json_object_set_new(answer, "cpu_features", json_string(assay_cpu_feature_names(assay_cpu_features())));
   json_object_set_new(answer, "threads", json_integer(assay_default_threads()));
   json_object_set_new(answer, "memory_mib",
-                      pages > 0 && page > 0 ? json_integer((json_int_t)pages * page / (1 << 20))
-                                            : json_null());
+                      memory != SIZE_MAX ? json_integer((json_int_t)(memory >> 20)) : json_null());
   json_object_set_new(answer, "compiler", has_compiler ? assay_json_text(compiler) : json_null());
   json_object_set_new(answer, "cuda", json_null());
   return answer;

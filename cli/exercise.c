@@ -14,9 +14,27 @@
 
 enum { LARGEST_TEXT = 1 << 20 };
 
+/* A file in the learner's folder for an exercise that this version does not have; "" when there is none. */
+static void find_orphan(const char *word, char path[ASSAY_PATH_SIZE]) {
+  static const char *const endings[] = {"c", "cu"};
+  char folder[ASSAY_PATH_SIZE];
+  work_folder(folder);
+  for (int i = 0; i < 2 && strchr(word, '/') == NULL; i++) {
+    if (assay_path_format(path, "%s/%s.%s", folder, word, endings[i]) && assay_file_exists(path)) return;
+  }
+  path[0] = '\0';
+}
+
 const assay_exercise *exercise_named(const char *word) {
   const assay_exercise *exercise = assay_exercise_find(word);
   if (exercise != NULL) return exercise;
+  char orphan[ASSAY_PATH_SIZE];
+  find_orphan(word, orphan);
+  if (orphan[0] != '\0') {
+    output_error("no exercise \"%.60s\" in this version, %s is kept as it is: " PROGRAM " list shows all",
+                 word, orphan);
+    return NULL;
+  }
   suggestion near;
   suggest_begin(&near, word);
   for (int i = 0; i < assay_exercise_count; i++) {

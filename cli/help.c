@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* help.c - help and version, made from the command and option tables. */
 #include "cli.h"
+#include "ops/ops.h"
 #include "workshops/workshops.h"
 
 #include <assert.h>
@@ -10,14 +11,21 @@
 /* Where descriptions begin, and the last column of wrapped text. */
 enum { HELP_COLUMN = 24, HELP_WIDTH = 96 };
 
-/* An example with the first exercise in place of the word NAME: help never names one by itself. */
+/* An example with the first exercise in place of the word NAME, and the first operator in that of OPERATOR:
+ * help never names one by itself. */
 static void print_example(const char *example) {
-  const char *name = assay_exercise_count > 0 ? assay_exercises[0].name : "NAME";
-  const char *place = strstr(example, "NAME");
+  const char *word = "NAME";
+  const char *name = assay_exercise_count > 0 ? assay_exercises[0].name : word;
+  const char *place = strstr(example, word);
+  if (place == NULL && assay_operator_count > 0) {
+    word = "OPERATOR";
+    name = assay_operators[0]->subject.name;
+    place = strstr(example, word);
+  }
   if (place == NULL) {
     printf("  " PROGRAM " %s\n", example);
   } else {
-    printf("  " PROGRAM " %.*s%s%s\n", (int)(place - example), example, name, place + strlen("NAME"));
+    printf("  " PROGRAM " %.*s%s%s\n", (int)(place - example), example, name, place + strlen(word));
   }
 }
 
@@ -57,6 +65,8 @@ static void print_option(const cli_option *option) {
       snprintf(left + length, sizeof left - length, "%s%s", i == 0 ? " " : "|", option->choices[i]);
       length = strlen(left);
     }
+  } else if (option->kind == OPTION_EACH_BARE) {
+    snprintf(left + length, sizeof left - length, "[=%s]", option->placeholder);
   } else if (option->kind != OPTION_FLAG) {
     snprintf(left + length, sizeof left - length, " %s", option->placeholder);
   }

@@ -27,6 +27,23 @@ void interrupt_watch(void) {
   sigaction(SIGINT, &action, NULL);
 }
 
+static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+enum { HELD = sizeof held / sizeof held[0] };
+static struct sigaction before[HELD];
+
+void interrupt_hold(void) {
+  struct sigaction action = {.sa_handler = on_signal};
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < HELD; i++) {
+    sigaction(held[i], NULL, &before[i]);
+    if (before[i].sa_handler != SIG_IGN) sigaction(held[i], &action, NULL);
+  }
+}
+
+void interrupt_release(void) {
+  for (int i = 0; i < HELD; i++) sigaction(held[i], &before[i], NULL);
+}
+
 int interrupt_code(int code) {
   return received == 0 ? code : CLI_SIGNAL + received;
 }

@@ -8,6 +8,11 @@
  */
 void interrupt_watch(void);
 
+/* Between these two the same signals are only remembered, as often as they come: check_interrupted() tells.
+ * What was ignored before stays ignored. A system call that waits ends with EINTR. */
+void interrupt_hold(void);
+void interrupt_release(void);
+
 /* The exit code of the signal that came (130 for SIGINT), else `code`. */
 int interrupt_code(int code);
 

@@ -20,6 +20,12 @@ static size_t whole_pages(size_t bytes) {
   return bytes == 0 ? page : (bytes + page - 1) / page * page;
 }
 
+size_t assay_memory_bytes(void) {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX;
+}
+
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8u
 #endif

@@ -47,6 +47,9 @@ int assay_buffer_read_only(const assay_buffer *buffer);
 bool assay_mapping_open(assay_mapping *mapping, int fd, size_t page_bytes, bool writable);
 void assay_mapping_close(assay_mapping *mapping);
 
+/* Physical memory of this machine in bytes; SIZE_MAX when that is not known. */
+size_t assay_memory_bytes(void);
+
 /* Fills `count` elements with random finite values; element i depends on seed and i alone. */
 void assay_poison_fill(void *data, assay_dtype dtype, int64_t count, uint64_t seed);
 uint64_t assay_poison_bits(assay_dtype dtype, int64_t index, uint64_t seed);

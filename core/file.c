@@ -71,10 +71,19 @@ char *assay_read_file(const char *path, size_t limit, size_t *size) {
   return data;
 }
 
-static bool write_all(int file, const void *data, size_t size) {
+static bool stopped(bool (*stop)(void)) {
+  if (stop == NULL || !stop()) return false;
+  errno = EINTR;
+  return true;
+}
+
+/* In pieces, between which `stop` (may be NULL) is asked. */
+static bool write_all(int file, const void *data, size_t size, bool (*stop)(void)) {
+  enum { PIECE = 1 << 20 };
   const char *next = data;
   while (size > 0) {
-    const ssize_t put = write(file, next, size);
+    if (stopped(stop)) return false;
+    const ssize_t put = write(file, next, size < PIECE ? size : PIECE);
     if (put < 0 && errno != EINTR) return false;
     if (put > 0) {
       next += put;
@@ -100,10 +109,10 @@ static int open_temporary(const char *path, unsigned mode, char temporary[ASSAY_
 
 /* A complete and synced temporary file beside `path`; on failure none is left. */
 static bool write_temporary(const char *path, const void *data, size_t size, unsigned mode,
-                            char temporary[ASSAY_PATH_SIZE]) {
+                            bool (*stop)(void), char temporary[ASSAY_PATH_SIZE]) {
   const int file = open_temporary(path, mode, temporary);
   if (file < 0) return false;
-  const bool written = write_all(file, data, size) && fsync(file) == 0;
+  const bool written = write_all(file, data, size, stop) && fsync(file) == 0 && !stopped(stop);
   if (!written) close_keeping_errno(file);
   if (written && close(file) == 0) return true;
   unlink_keeping_errno(temporary);
@@ -111,24 +120,29 @@ static bool write_temporary(const char *path, const void *data, size_t size, uns
 }
 
 /* For what cannot be replaced: a terminal, a pipe, /dev/null. */
-static bool write_through(const char *path, const void *data, size_t size) {
+static bool write_through(const char *path, const void *data, size_t size, bool (*stop)(void)) {
   const int file = open(path, O_WRONLY | O_CLOEXEC);
   if (file < 0) return false;
-  const bool written = write_all(file, data, size);
+  const bool written = write_all(file, data, size, stop);
   close_keeping_errno(file);
   return written;
 }
 
 bool assay_write_file(const char *path, const void *data, size_t size, unsigned mode) {
+  return assay_write_file_unless(path, data, size, mode, NULL);
+}
+
+bool assay_write_file_unless(const char *path, const void *data, size_t size, unsigned mode,
+                             bool (*stop)(void)) {
   struct stat status;
   char resolved[ASSAY_PATH_SIZE];
   if (stat(path, &status) == 0) {
-    if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return write_through(path, data, size);
+    if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return write_through(path, data, size, stop);
     if (realpath(path, resolved) != NULL)
       path = resolved; /* a link stays one; the file it names is replaced */
   }
   char temporary[ASSAY_PATH_SIZE];
-  if (!write_temporary(path, data, size, mode, temporary)) return false;
+  if (!write_temporary(path, data, size, mode, stop, temporary)) return false;
   if (rename(temporary, path) == 0) return true;
   unlink_keeping_errno(temporary);
   return false;
@@ -136,7 +150,7 @@ bool assay_write_file(const char *path, const void *data, size_t size, unsigned 
 
 bool assay_create_file(const char *path, const void *data, size_t size, unsigned mode) {
   char temporary[ASSAY_PATH_SIZE];
-  if (!write_temporary(path, data, size, mode, temporary)) return false;
+  if (!write_temporary(path, data, size, mode, NULL, temporary)) return false;
   const bool created = link(temporary, path) == 0; /* unlike rename, it never replaces */
   unlink_keeping_errno(temporary);
   return created;

@@ -15,6 +15,10 @@ char *assay_read_file(const char *path, size_t limit, size_t *size);
  * with errno set, and then nothing of the new file is left behind. `mode` as for open. */
 bool assay_write_file(const char *path, const void *data, size_t size, unsigned mode);
 
+/* Like write_file, but fails with EINTR when `stop` becomes true before the new file is in place. */
+bool assay_write_file_unless(const char *path, const void *data, size_t size, unsigned mode,
+                             bool (*stop)(void));
+
 /* Like write_file, but fails with EEXIST when the path exists (checked atomically). */
 bool assay_create_file(const char *path, const void *data, size_t size, unsigned mode);
 

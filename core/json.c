@@ -54,6 +54,19 @@ json_t *assay_json_text(const char *text) {
   return value;
 }
 
+json_t *assay_json_parse(const char *text, size_t size, const char *name, char *message,
+                         size_t message_size) {
+  json_error_t error;
+  json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+  if (value != NULL) return value;
+  /* jansson quotes the text: keep the message one line and harmless to a terminal. */
+  for (char *c = error.text; *c != '\0'; c++) {
+    if (iscntrl((unsigned char)*c)) *c = '?';
+  }
+  snprintf(message, message_size, "%s:%d:%d: %s", name, error.line, error.column, error.text);
+  return NULL;
+}
+
 json_t *assay_json_load(const char *path, char *message, size_t message_size) {
   size_t size = 0;
   char *text = assay_read_file(path, LARGEST_FILE, &size);
@@ -61,16 +74,9 @@ json_t *assay_json_load(const char *path, char *message, size_t message_size) {
     snprintf(message, message_size, "%s: %s", path, strerror(errno));
     return NULL;
   }
-  json_error_t error;
-  json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+  json_t *value = assay_json_parse(text, size, path, message, message_size);
   free(text);
-  if (value != NULL) return value;
-  /* jansson quotes the file: keep the message one line and harmless to a terminal. */
-  for (char *c = error.text; *c != '\0'; c++) {
-    if (iscntrl((unsigned char)*c)) *c = '?';
-  }
-  snprintf(message, message_size, "%s:%d:%d: %s", path, error.line, error.column, error.text);
-  return NULL;
+  return value;
 }
 
 /* The text with its final newline, to be freed; NULL with errno set. */

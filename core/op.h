@@ -105,6 +105,7 @@ typedef struct assay_export {
   int in_count;
   const char *out_names[ASSAY_MAX_OPERANDS]; /* out[0] is compared with the oracle; others are workspaces */
   int out_count;
+  uint32_t in_fp64; /* bit set: inputs that are FP64 whatever the type of the others is */
 } assay_export;
 
 /* What is judged: an operator's mathematics, or an exercise's own. Arrays of names have their count beside.
@@ -128,6 +129,10 @@ typedef struct assay_subject {
 
   /* Shapes and strides of a case; `plan` arrives zeroed but for opt. */
   void (*plan)(const assay_row *row, assay_dtype dtype, int layout, assay_plan *plan);
+
+  /* Operators only: the type and the shape, contiguous, that out[0] has for these inputs; its data stays
+   * NULL. The inputs need not be valid: `validate` judges both. */
+  assay_tensor (*shape_out)(int entry, const assay_tensor *in);
 
   /* The FP64 definition of export `entry`. For units [first, first + count) of the first dimension of out[0]
    * (rows, for the softmaxes) writes the expected values, not rounded to the element type, and the allowed

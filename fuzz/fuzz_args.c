@@ -29,10 +29,16 @@ static void inspect(const cli_command *command, const cli_args *args) {
       demand(value->text == NULL && value->whole == 0 && value->choice == 0);
       continue;
     }
-    demand((value->text == NULL) == (option->kind == OPTION_FLAG));
+    if (option->kind != OPTION_EACH_BARE) demand((value->text == NULL) == (option->kind == OPTION_FLAG));
     if (option->kind == OPTION_WHOLE) demand(value->whole >= option->low && value->whole <= option->high);
     if (option->kind == OPTION_SECONDS) demand(value->seconds > 0 && value->seconds <= (double)option->high);
     if (option->kind == OPTION_CHOICE) demand(strcmp(option->choices[value->choice], value->text) == 0);
+  }
+  demand(args->each_count >= 0 && args->each_count <= CLI_MAX_EACH);
+  for (int i = 0; i < args->each_count; i++) {
+    const cli_occurrence *one = &args->each[i];
+    demand(one->option >= 0 && one->option < command->option_count && args->values[one->option].given);
+    demand(one->text != NULL || command->options[one->option].kind == OPTION_EACH_BARE);
   }
 }
 

@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/suggest.h"
 
-enum { COUNT = 0, RATE, WORD, PATTERN, QUIET, OPTIONS };
+enum { COUNT = 0, RATE, WORD, PATTERN, QUIET, FILES, TURN, OPTIONS };
 
 static const char *const words[] = {"red", "green", NULL};
 
@@ -21,6 +21,8 @@ static const cli_option table[OPTIONS] = {
     [WORD] = {"word", OPTION_CHOICE, NULL, words, 0, 0, "a word"},
     [PATTERN] = {"pattern", OPTION_TEXT, "REGEX", NULL, 0, 0, "any text"},
     [QUIET] = {"quiet", OPTION_FLAG, NULL, NULL, 0, 0, "say less"},
+    [FILES] = {"file", OPTION_EACH, "FILE", NULL, 0, 0, "all are kept"},
+    [TURN] = {"turn", OPTION_EACH_BARE, "AXES", NULL, 0, 0, "a value only behind an equals sign"},
 };
 
 static const cli_command command = {.name = "paint",
@@ -77,6 +79,45 @@ static void the_last_one_counts(void **state) {
   (void)state;
   assert_true(PARSE("one", "--count=1", "--count=2"));
   assert_int_equal(args.values[COUNT].whole, 2);
+}
+
+static void each_is(int at, int option, const char *text) {
+  assert_true(at < args.each_count);
+  assert_int_equal(args.each[at].option, option);
+  if (text == NULL) {
+    assert_null(args.each[at].text);
+  } else {
+    assert_string_equal(args.each[at].text, text);
+  }
+}
+
+static void some_are_all_kept_in_order(void **state) {
+  (void)state;
+  assert_true(PARSE("--file", "a", "--turn", "one", "--file=b", "--turn=1,0", "--turn=", "--count=3",
+                    "--file", "--turn"));
+  assert_int_equal(args.name_count, 1); /* what follows a bare --turn is no value of it */
+  assert_int_equal(args.each_count, 6);
+  each_is(0, FILES, "a");
+  each_is(1, TURN, NULL);
+  each_is(2, FILES, "b");
+  each_is(3, TURN, "1,0");
+  each_is(4, TURN, "");
+  each_is(5, FILES, "--turn");
+  assert_string_equal(args.values[FILES].text, "--turn"); /* the last one, as with other options */
+  assert_true(args.values[TURN].given);
+  refused(PARSE("one", "--file"), "--file needs a value");
+  assert_true(PARSE("one"));
+  assert_int_equal(args.each_count, 0);
+}
+
+static void too_many_are_refused(void **state) {
+  (void)state;
+  const char *words_given[CLI_MAX_EACH + 3] = {"one"};
+  for (int i = 1; i <= CLI_MAX_EACH; i++) words_given[i] = "--turn";
+  assert_true(parse(words_given));
+  assert_int_equal(args.each_count, CLI_MAX_EACH);
+  words_given[CLI_MAX_EACH + 1] = "--turn";
+  refused(parse(words_given), "--turn is one too many: 64 such options at most");
 }
 
 static void two_dashes_end_the_options(void **state) {
@@ -232,6 +273,8 @@ int main(void) {
       cmocka_unit_test(options_stand_anywhere),
       cmocka_unit_test(what_is_not_given_is_zero),
       cmocka_unit_test(the_last_one_counts),
+      cmocka_unit_test(some_are_all_kept_in_order),
+      cmocka_unit_test(too_many_are_refused),
       cmocka_unit_test(two_dashes_end_the_options),
       cmocka_unit_test(help_needs_nothing_else),
       cmocka_unit_test(unknown_options_get_a_suggestion),

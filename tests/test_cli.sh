@@ -67,14 +67,14 @@ quiet
 report $right "a bare call shows two examples"
 
 run 0 --help
-for command in list start reset lesson hint check prove env help; do says "^  $command"; done
+for command in list start reset lesson hint check prove apply env help; do says "^  $command"; done
 report $right "--help lists every command"
 cp "$out" "$folder/logs/help"
 run 0 help
 cmp -s "$out" "$folder/logs/help" || right=1
 report $right "help is --help"
 
-for command in list start reset lesson hint check prove env; do
+for command in list start reset lesson hint check prove apply env; do
   run 0 help $command
   says "^usage: ./assay $command"
   says '^examples:'
@@ -244,6 +244,26 @@ for key in passed failed unfinished unavailable not_run checks workshop backend 
   says "\"$key\": "
 done
 report $right "check --json prints one object with the agreed keys"
+
+# ---- a folder of an older version -----------------------------------------------------------------------------
+cp "work/$name.c" "$folder/logs/kept.c"
+printf '/* an exercise of long ago */\n' >work/gone_sums.c
+for command in check start; do
+  run 64 $command gone_sums
+  complains 'no exercise "gone_sums" in this version, work/gone_sums.c is kept as it is'
+  [ "$(cat work/gone_sums.c)" = '/* an exercise of long ago */' ] || right=1
+  report $right "$command says that a file's exercise is not in this version"
+done
+sed 's|#include "assay/workshop.h"|&\n#include "assay/workshop_0.h"|' "$folder/logs/kept.c" >"work/$name.c"
+run 1 check "$name"
+says '^FAIL +build +the source does not compile: .*assay/workshop_0.h'
+report $right "a file that includes a header of an older version is told so"
+sed 's|#include "assay/workshop.h"|&\nstatic const int old_entry = ASSAY_ENTRY_OF_LONG_AGO;|' "$folder/logs/kept.c" >"work/$name.c"
+run 1 check "$name"
+says '^FAIL +build +the source does not compile: .*ASSAY_ENTRY_OF_LONG_AGO'
+report $right "so is one that uses an entry which is no longer there"
+cp "$folder/logs/kept.c" "work/$name.c"
+rm work/gone_sums.c
 
 # ---- texts ----------------------------------------------------------------------------------------------------
 run 0 lesson "$alias"

@@ -193,6 +193,38 @@ static void test_full_disk(void **state) {
   assert_int_equal(entries(folder), 1);
 }
 
+static int asked;
+static int stop_at;
+
+static bool stop(void) {
+  return asked++ >= stop_at;
+}
+
+/* Whenever it is stopped - before a piece, between two, behind the last - the old file is what is left. */
+static void test_a_stopped_write_changes_nothing(void **state) {
+  (void)state;
+  enum { SIZE = (2 << 20) + 1 };
+  char *large = calloc(1, SIZE);
+  assert_non_null(large);
+  const char *path = in_folder("a");
+  assert_true(assay_write_file(path, "old", 3, 0600));
+  int stopped = 0;
+  for (stop_at = 0;; stop_at++) {
+    asked = 0;
+    errno = 0;
+    if (assay_write_file_unless(path, large, SIZE, 0600, stop)) break;
+    assert_int_equal(errno, EINTR);
+    holds(path, "old");
+    assert_int_equal(entries(folder), 1);
+    stopped++;
+  }
+  free(large);
+  assert_int_equal(stopped, 4); /* before three pieces, and behind the last */
+  struct stat status;
+  assert_int_equal(stat(path, &status), 0);
+  assert_int_equal(status.st_size, SIZE);
+}
+
 static void test_create_never_replaces(void **state) {
   (void)state;
   const char *path = in_folder("a");
@@ -240,6 +272,7 @@ int main(void) {
       IN_NEW_FOLDER(test_write_to_a_pipe_keeps_the_pipe),
       IN_NEW_FOLDER(test_write_failures_leave_nothing),
       IN_NEW_FOLDER(test_full_disk),
+      IN_NEW_FOLDER(test_a_stopped_write_changes_nothing),
       IN_NEW_FOLDER(test_create_never_replaces),
       IN_NEW_FOLDER(test_left_over_temporary_names_are_passed_over),
   };

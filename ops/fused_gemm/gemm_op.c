@@ -173,6 +173,12 @@ static assay_status validate(int entry, const assay_tensor *in, const assay_tens
   return status;
 }
 
+static assay_tensor shape_out(int entry, const assay_tensor *in) {
+  (void)entry; /* there is one */
+  const int64_t shape[2] = {in[ASSAY_FUSED_GEMM_A].shape[0], in[ASSAY_FUSED_GEMM_B].shape[1]};
+  return assay_tensor_make(NULL, in[ASSAY_FUSED_GEMM_A].dtype, 2, shape);
+}
+
 /* ---- cases --------------------------------------------------------------------------------------------- */
 
 const char *const assay_gemm_layout_names[] = {"packed",     "padded_a",   "padded_b",           "padded",
@@ -257,6 +263,7 @@ const assay_operator assay_fused_gemm_op = {
             .layout_count = ASSAY_GEMM_LAYOUTS,
             .validate = validate,
             .plan = plan,
+            .shape_out = shape_out,
             .oracle = assay_gemm_oracle,
             .checks = assay_gemm_checks,
         },

@@ -140,6 +140,13 @@ static assay_status validate(int entry, const assay_tensor *in, const assay_tens
   return validate_finish((operand){&in[0], "state"}, (operand){&in[1], "x"}, (operand){&out[0], "y"}, why);
 }
 
+/* A state, or as finish's x. */
+static assay_tensor shape_out(int entry, const assay_tensor *in) {
+  if (entry != ASSAY_ONLINE_NORMALIZER_FINISH)
+    return assay_tensor_make(NULL, ASSAY_FP64, 1, (const int64_t[]){2});
+  return assay_tensor_make(NULL, in[1].dtype, in[1].rank, in[1].shape);
+}
+
 /* ---- cases --------------------------------------------------------------------------------------------- */
 
 /* All operands are packed: a row's layouts choose the functions instead. */
@@ -199,12 +206,14 @@ const assay_operator assay_online_normalizer_op = {
                          .in_names = {"left", "right"},
                          .in_count = 2,
                          .out_names = {"state"},
-                         .out_count = 1},
+                         .out_count = 1,
+                         .in_fp64 = 1u << 0 | 1u << 1},
                         {.name = "finish",
                          .in_names = {"state", "x"},
                          .in_count = 2,
                          .out_names = {"y"},
-                         .out_count = 1}},
+                         .out_count = 1,
+                         .in_fp64 = 1u << 0}},
             .export_count = 3,
             .dim_names = {"count", "parts"},
             .dim_count = 2,
@@ -212,6 +221,7 @@ const assay_operator assay_online_normalizer_op = {
             .layout_count = 3,
             .validate = validate,
             .plan = plan,
+            .shape_out = shape_out,
             .oracle = assay_normalizer_oracle,
             .checks = assay_normalizer_checks,
         },

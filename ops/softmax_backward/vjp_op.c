@@ -133,6 +133,12 @@ static assay_status validate(int entry, const assay_tensor *in, const assay_tens
   return status;
 }
 
+/* As the first input. */
+static assay_tensor shape_out(int entry, const assay_tensor *in) {
+  (void)entry; /* there is one */
+  return assay_tensor_make(NULL, in[0].dtype, in[0].rank, in[0].shape);
+}
+
 /* ---- cases --------------------------------------------------------------------------------------------- */
 
 const char *const assay_vjp_layout_names[] = {
@@ -219,6 +225,7 @@ const assay_operator assay_softmax_backward_op = {
             .layout_count = ASSAY_VJP_LAYOUTS,
             .validate = validate,
             .plan = plan,
+            .shape_out = shape_out,
             .oracle = assay_vjp_oracle,
             .checks = assay_vjp_checks,
         },

@@ -184,6 +184,12 @@ static assay_status validate(int entry, const assay_tensor *in, const assay_tens
   return status;
 }
 
+/* As the first input. */
+static assay_tensor shape_out(int entry, const assay_tensor *in) {
+  (void)entry; /* there is one */
+  return assay_tensor_make(NULL, in[0].dtype, in[0].rank, in[0].shape);
+}
+
 /* ---- cases --------------------------------------------------------------------------------------------- */
 
 const char *const assay_split_softmax_layout_names[] = {"exact_workspace", "roomy_workspace", "no_workspace"};
@@ -258,6 +264,7 @@ const assay_operator assay_split_softmax_op = {
             .layout_count = ASSAY_SPLIT_SOFTMAX_LAYOUTS,
             .validate = validate,
             .plan = plan,
+            .shape_out = shape_out,
             .oracle = assay_split_softmax_oracle,
             .checks = assay_split_softmax_checks,
         },

@@ -167,6 +167,12 @@ static assay_status validate(int entry, const assay_tensor *in, const assay_tens
   return status;
 }
 
+/* As the first input. */
+static assay_tensor shape_out(int entry, const assay_tensor *in) {
+  (void)entry; /* there is one */
+  return assay_tensor_make(NULL, in[0].dtype, in[0].rank, in[0].shape);
+}
+
 /* ---- cases --------------------------------------------------------------------------------------------- */
 
 const char *const assay_attention_layout_names[] = {"packed", "pitched", "interleaved", "shared", "windows"};
@@ -275,6 +281,7 @@ const assay_operator assay_streaming_attention_op = {
             .layout_count = ASSAY_ATTENTION_LAYOUTS,
             .validate = validate,
             .plan = plan,
+            .shape_out = shape_out,
             .oracle = assay_attention_oracle,
             .checks = assay_attention_checks,
         },

@@ -66,8 +66,12 @@ double judge_seconds(const judge *self, const assay_case *operands) {
   if (self->options->seconds > 0) return self->options->seconds;
   /* Twenty times the FP64 oracle on one thread is more than twenty times the solution; a case too large for
    * the oracle is allowed the same at 10 ns an element. */
-  int64_t elements = 0;
-  if (operands == NULL || !assay_tensor_count(&operands->out[0].tensor, &elements)) elements = 0;
+  int64_t elements = 0; /* of the largest operand: a reduction reads more than it writes */
+  for (int i = 0; operands != NULL && i <= operands->function->in_count; i++) {
+    const assay_tensor *tensor = i == 0 ? &operands->out[0].tensor : &operands->in[i - 1].tensor;
+    int64_t count = 0;
+    if (assay_tensor_count(tensor, &count) && count > elements) elements = count;
+  }
   const double by_size = 20 * 10e-9 * (double)elements;
   double seconds = 10;
   if (by_size > seconds) seconds = by_size;

@@ -29,14 +29,24 @@ void judge_unavailable(assay_probe *probe, const char *reason) {
 
 /* ---- operands ------------------------------------------------------------------------------------------ */
 
-/* Bytes that the case will touch; NORESERVE memory gives no error before the system is out of it. */
-static bool memory_suffices(const assay_plan *plan, int out_count) {
-  double needed = 0; /* an operand that is left out has no shape, and counts one element */
-  for (int i = 0; i < out_count; i++) {
-    double elements = 1;
-    for (int k = 0; k < plan->out[i].rank; k++) elements *= (double)plan->out[i].shape[k];
-    needed += elements * (double)assay_dtype_size(plan->out[i].dtype);
+/* Bytes of an operand that are touched: of repeated or overlapping elements once, of gaps none. One that is
+ * left out has no shape, and counts one element. */
+static double touched_bytes(const assay_operand_plan *operand) {
+  double elements = 1;
+  double extent = 1;
+  for (int k = 0; k < operand->rank; k++) {
+    elements *= (double)operand->shape[k];
+    if (operand->shape[k] > 1) extent += (double)(operand->shape[k] - 1) * (double)operand->stride[k];
   }
+  return (elements < extent ? elements : extent) * (double)assay_dtype_size(operand->dtype);
+}
+
+/* Whether what the case will touch is there; NORESERVE memory gives no error before the system is out of it.
+ */
+static bool memory_suffices(const assay_plan *plan, int in_count, int out_count) {
+  double needed = 0;
+  for (int i = 0; i < in_count; i++) needed += touched_bytes(&plan->in[i]);
+  for (int i = 0; i < out_count; i++) needed += touched_bytes(&plan->out[i]);
   if (needed < 256e6) return true;
   const double available = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   return needed * 1.25 < available;
@@ -49,8 +59,9 @@ assay_case *judge_make(assay_probe *probe, const assay_plan *plan) {
     (void)judge_end(self, VERDICT_FAIL, "the check makes more than %d cases", JUDGE_CASES);
     return NULL;
   }
-  if (!memory_suffices(plan, probe->subject->exports[plan->entry].out_count)) {
-    (void)judge_end(self, VERDICT_UNAVAILABLE, "not enough free memory for the outputs of this case");
+  const assay_export *function = &probe->subject->exports[plan->entry];
+  if (!memory_suffices(plan, function->in_count, function->out_count)) {
+    (void)judge_end(self, VERDICT_UNAVAILABLE, "not enough free memory for the operands of this case");
     return NULL;
   }
   assay_case *operands = case_open(probe->subject, plan, self->placement, &self->slots);

@@ -39,6 +39,7 @@ void assay_normalizer_fresh_contents(assay_probe *probe);
 void assay_normalizer_two_threads(assay_probe *probe);
 void assay_normalizer_thread_count(assay_probe *probe);
 void assay_normalizer_random_shapes(assay_probe *probe);
+void assay_normalizer_full_size(assay_probe *probe);
 
 /* The same for states and their merges (normalizer_merges.c). */
 void assay_normalizer_known_merges(assay_probe *probe);

@@ -313,6 +313,7 @@ const assay_check assay_normalizer_checks[] = {
     CHECK("contract", "thread_count", M, "the result depends on the number of threads",
           ROWS(thread_count_rows), .run = assay_normalizer_thread_count),
 
+    CHECK("contract", "full_size", L, "indices are computed in 32 bits", .run = assay_normalizer_full_size),
     LIBRARY_CHECK("contract", "random_shapes", L, "a combination of sizes that nobody thought of",
                   .run = assay_normalizer_random_shapes),
     LIBRARY_CHECK("contract", "streamed_output", M, "stores that bypass the caches miss the ends",

@@ -306,3 +306,25 @@ void assay_normalizer_random_shapes(assay_probe *probe) {
     assay_probe_release(probe);
   }
 }
+
+void assay_normalizer_full_size(assay_probe *probe) {
+  /* 2^31 + 2^16 + 1 elements, nearly all -inf. The zeros lie around the index that 32 bits do not hold, at
+   * the ends, and beyond the last whole segment: the maximum is 0, and the sum counts them. */
+  const int64_t middle = INT64_C(1) << 31;
+  const int64_t count = middle + (INT64_C(1) << 16) + 1;
+  enum { ZEROS = 5 };
+  const int64_t zeros[ZEROS] = {0, middle - 1, middle, middle + 4097, count - 1};
+  const double want[2] = {0, ZEROS};
+  assay_plan plan = {0};
+  assay_normalizer_plan(ASSAY_ONLINE_NORMALIZER_SUMMARISE, ASSAY_FP32, count, 0, &plan);
+  assay_case *operands = assay_probe_make(probe, &plan);
+  if (operands == NULL) return;
+  float *x =
+      assay_probe_in(probe, operands, 0).data; /* not as logical values, which would take 16 GiB more */
+  for (int64_t i = 0; i < count; i++) x[i] = -INFINITY;
+  for (int i = 0; i < ZEROS; i++) x[zeros[i]] = 0;
+  if (!assay_probe_run_one(probe, operands)) return;
+  for (int i = 0; i < 2; i++) {
+    if (!assay_probe_expect(probe, operands, i, want[i], 0)) return;
+  }
+}

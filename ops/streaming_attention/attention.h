@@ -64,6 +64,7 @@ void assay_attention_fresh_contents(assay_probe *probe);
 void assay_attention_two_threads(assay_probe *probe);
 void assay_attention_thread_count(assay_probe *probe);
 void assay_attention_large_strides(assay_probe *probe);
+void assay_attention_full_size(assay_probe *probe);
 void assay_attention_random_shapes(assay_probe *probe);
 
 /* The same for bad metadata (attention_rejects.c). */

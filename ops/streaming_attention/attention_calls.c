@@ -223,6 +223,43 @@ void assay_attention_large_strides(assay_probe *probe) {
   }
 }
 
+void assay_attention_full_size(assay_probe *probe) {
+  /* Very many heads of one row: a row is its head's v, and the heads of v are windows over one short array.
+   * The 2^31 + 2^9 results then all come from inputs that fit a cache. */
+  const int64_t heads = (INT64_C(1) << 22) + 1;
+  const int64_t d = 256;
+  const assay_row row = {.dims = {1, d, heads, 2}};
+  assay_plan plan = {0};
+  probe->subject->plan(&row, ASSAY_FP16, ASSAY_ATTENTION_PACKED, &plan);
+  for (int i = 0; i < ASSAY_STREAMING_ATTENTION_INPUTS; i++) {
+    const bool windows = i == ASSAY_STREAMING_ATTENTION_V;
+    plan.in[i].stride[0] = windows ? heads : 0;
+    plan.in[i].stride[1] = windows ? 1 : 0;
+  }
+  assay_case *operands = assay_probe_make(probe, &plan);
+  if (operands == NULL) return;
+  /* Straight into the storage: as logical values the windows would take 16 GiB. */
+  for (int i = 0; i < ASSAY_STREAMING_ATTENTION_INPUTS; i++) {
+    const assay_tensor in = assay_probe_in(probe, operands, i);
+    const int64_t count = i == ASSAY_STREAMING_ATTENTION_V ? 2 * heads - 1 + d : d;
+    for (int64_t j = 0; j < count; j++) assay_put(in.data, in.dtype, j, assay_rng_normal(&probe->rng));
+  }
+  if (!assay_probe_run_one(probe, operands)) return;
+  const assay_tensor v = assay_probe_in(probe, operands, ASSAY_STREAMING_ATTENTION_V);
+  /* One head out of each of 256 bands, chosen after the call; then the last ones, which a wrapped index
+   * misses.
+   */
+  for (int64_t band = 0; band < 256 + 3; band++) {
+    const int64_t within = (int64_t)assay_rng_below(&probe->rng, (uint64_t)(2 * heads / 256));
+    const int64_t head = band < 256 ? band * (2 * heads / 256) + within : 2 * heads - 1 - (band - 256);
+    for (int64_t c = 0; c < d; c++) {
+      const double want = assay_get(v.data, v.dtype, head + c);
+      if (!assay_probe_expect(probe, operands, head * d + c, want, assay_rounding_error(v.dtype, want)))
+        return;
+    }
+  }
+}
+
 /* Every element against the oracle, where a lazy output may pass: small shapes can have one result alone. */
 static bool expect_each(assay_probe *probe, assay_case *operands, const int64_t *opt) {
   assay_tensor in[ASSAY_STREAMING_ATTENTION_INPUTS];

@@ -243,6 +243,8 @@ const assay_check assay_attention_checks[] = {
                   ROWS(interleaved_rows)),
     LIBRARY_CHECK("layouts", "shared_heads", S, "head or batch stride 0 of k and v is taken for packed",
                   ROWS(shared_rows)),
+    LIBRARY_CHECK("contract", "full_size", L, "output indices are computed in 32 bits",
+                  .run = assay_attention_full_size),
     LIBRARY_CHECK("contract", "random_shapes", L, "a combination of sizes that nobody thought of",
                   .run = assay_attention_random_shapes),
     LIBRARY_CHECK("arguments", "rejects_pointers", S, "NULL or misaligned data reaches a kernel",

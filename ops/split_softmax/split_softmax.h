@@ -49,6 +49,7 @@ void assay_split_softmax_workspace_or_not(assay_probe *probe);
 void assay_split_softmax_workspace_contents(assay_probe *probe);
 void assay_split_softmax_beyond_limits(assay_probe *probe);
 void assay_split_softmax_random_shapes(assay_probe *probe);
+void assay_split_softmax_full_size(assay_probe *probe);
 
 /* The same for bad metadata (split_softmax_rejects.c). */
 void assay_split_softmax_rejects_pointers(assay_probe *probe);

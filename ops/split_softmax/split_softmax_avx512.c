@@ -8,5 +8,5 @@
 
 assay_status assay_split_softmax_avx512(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
                                         assay_queue *queue) {
-  return split_softmax_with(partials, normalise, in, out, opt, queue);
+  return split_softmax_with(partials, normalise, turn, in, out, opt, queue);
 }

@@ -257,6 +257,8 @@ const assay_check assay_split_softmax_checks[] = {
     CHECK("contract", "thread_count", M, "the result depends on the number of threads",
           ROWS(thread_count_rows), .run = assay_split_softmax_thread_count),
 
+    CHECK("contract", "full_size", L, "indices are computed in 32 bits",
+          .run = assay_split_softmax_full_size),
     LIBRARY_CHECK("contract", "random_shapes", L, "a combination of sizes that nobody thought of",
                   .run = assay_split_softmax_random_shapes),
     LIBRARY_CHECK("arguments", "rejects_pointers", S, "NULL or misaligned data reaches a kernel",

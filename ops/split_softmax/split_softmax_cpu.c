@@ -72,5 +72,5 @@ static void normalise(const split_task *task, int64_t row, int64_t first, int64_
 
 assay_status assay_split_softmax_cpu(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
                                      assay_queue *queue) {
-  return split_softmax_with(partials, normalise, in, out, opt, queue);
+  return split_softmax_with(partials, normalise, NULL, in, out, opt, queue);
 }

@@ -31,6 +31,12 @@ typedef void split_partials(const split_task *task, int64_t row, int64_t first, 
 typedef void split_normalise(const split_task *task, int64_t row, int64_t first, int64_t last,
                              const float *states, const float *kept, const char *next);
 
+/* Both for whole rows: normalises row `row` from `states` and `kept`, and meanwhile writes the states of the
+ * chunks of row + 1 to `after` and its exponentials to `kept`. `ahead` where the row after that is worth
+ * asking for. */
+typedef void split_turn(const split_task *task, int64_t row, const float *states, float *after, float *kept,
+                        bool ahead);
+
 struct split_task {
   const char *x;
   char *y;
@@ -45,12 +51,14 @@ struct split_task {
   int64_t keep;
   split_partials *partials;
   split_normalise *normalise;
+  split_turn *turn; /* NULL: one after the other */
 };
 
 enum {
   SPLIT_PARALLEL_LEAST = 65536, /* elements of a call that is worth a second thread */
   SPLIT_AHEAD_BYTES = 1 << 20,  /* rows up to here are asked for one ahead: two of them fit a cache */
   SPLIT_KEEP_MOST = 1 << 17,    /* exponentials that a thread keeps from stage 1 to stage 3 */
+  SPLIT_KEEP_MARGIN = 16,       /* behind them: a last vector is read whole, from anywhere in a chunk */
 };
 
 static inline float *split_slot(const split_task *task, int64_t slot) {
@@ -87,16 +95,28 @@ static inline void split_merge(const split_task *task, float *states) {
   states[2 * task->chunks + 1] = s;
 }
 
-/* Rows [first, last), each through all stages before the next one. */
+/* Rows [first, last), each through all stages before the next one; where exponentials are kept and the
+ * variant can, the last stage of a row together with the first of the next. `slots` are 1 or 2 a thread. */
 static inline void split_whole_rows(const split_task *task, int64_t first, int64_t last, int thread) {
   const int64_t row_bytes = task->columns * task->size;
-  float *states = split_slot(task, thread);
+  const int64_t slots = last - first > 1 ? 2 : 1;
+  float *states = split_slot(task, slots * thread);
+  float *after = split_slot(task, slots * thread + slots - 1);
   float *kept = task->chunks * task->chunk <= task->keep ? split_kept(task, thread) : NULL;
+  const bool turns = task->turn != NULL && kept != NULL;
+  const bool near = row_bytes <= SPLIT_AHEAD_BYTES;
   for (int64_t row = first; row < last; ++row) {
-    const bool ahead = row + 1 < last && row_bytes <= SPLIT_AHEAD_BYTES;
-    task->partials(task, row, 0, task->chunks, states, kept);
+    if (row == first || !turns) task->partials(task, row, 0, task->chunks, states, kept);
     split_merge(task, states);
-    task->normalise(task, row, 0, task->chunks, states, kept, ahead ? task->x + (row + 1) * row_bytes : NULL);
+    if (turns && row + 1 < last) {
+      task->turn(task, row, states, after, kept, near && row + 2 < last);
+      float *other = states;
+      states = after;
+      after = other;
+    } else {
+      const char *next = task->x + (row + 1) * row_bytes;
+      task->normalise(task, row, 0, task->chunks, states, kept, near && row + 1 < last ? next : NULL);
+    }
   }
 }
 
@@ -154,14 +174,16 @@ static inline void split_plan_keep(split_task *task, int threads, assay_queue *q
   const int64_t split = (task->rows % threads * task->chunks + threads - 1) / threads * task->chunk;
   if (whole <= SPLIT_KEEP_MOST) task->keep = whole;
   if (split <= SPLIT_KEEP_MOST && split > task->keep) task->keep = split;
+  if (task->keep > 0) task->keep += SPLIT_KEEP_MARGIN;
   const size_t floats = (size_t)threads * (size_t)task->keep;
   if (floats > 0) task->kept = assay_queue_scratch(queue, floats * sizeof(float));
 }
 
 /* The whole operator. Arguments are valid here. */
 static inline assay_status split_softmax_with(split_partials *partials, split_normalise *normalise,
-                                              const assay_tensor *in, const assay_tensor *out,
-                                              const int64_t *opt, assay_queue *queue) {
+                                              split_turn *turn, const assay_tensor *in,
+                                              const assay_tensor *out, const int64_t *opt,
+                                              assay_queue *queue) {
   const assay_tensor *x = &in[ASSAY_SPLIT_SOFTMAX_X];
   const int64_t knob = opt[ASSAY_SPLIT_SOFTMAX_CHUNK];
   split_task task = {.x = x->data,
@@ -173,15 +195,16 @@ static inline assay_status split_softmax_with(split_partials *partials, split_no
                      .chunk = knob != 0 ? knob : ASSAY_SPLIT_SOFTMAX_DEFAULT_CHUNK,
                      .states = out[ASSAY_SPLIT_SOFTMAX_WORKSPACE].data,
                      .partials = partials,
-                     .normalise = normalise};
+                     .normalise = normalise,
+                     .turn = turn};
   if (task.rows == 0) return ASSAY_OK;
   task.chunks = (task.columns - 1) / task.chunk + 1;
   const int64_t pieces = task.rows * task.chunks;
   const int most = task.rows * task.columns < SPLIT_PARALLEL_LEAST ? 1 : queue->threads;
   const int threads = pieces < most ? (int)pieces : most;
-  /* A slot a thread for whole rows, a slot a row for split ones, never more than rows: a workspace has one
+  /* Two slots a thread for whole rows, a slot a row for split ones, never more than rows: a workspace has one
    * for every row. */
-  const int64_t slots = task.rows < threads ? task.rows : threads;
+  const int64_t slots = task.rows < 2 * threads ? task.rows : 2 * threads;
   if (task.states == NULL) {
     const size_t floats = (size_t)slots * 2 * (size_t)(task.chunks + 1);
     task.states = assay_queue_scratch(queue, floats * sizeof(float));

@@ -307,3 +307,42 @@ void assay_split_softmax_own_workspaces(assay_probe *probe) {
 void assay_split_softmax_private_scratch(assay_probe *probe) {
   two_calls(probe, ASSAY_SPLIT_SOFTMAX_NONE);
 }
+
+/* One row of the output against the oracle. */
+static bool expect_row(assay_probe *probe, assay_case *operands, int64_t row, double *want, double *allowed) {
+  const assay_tensor x = assay_probe_in(probe, operands, ASSAY_SPLIT_SOFTMAX_X);
+  const assay_tensor y = assay_probe_out(probe, operands, ASSAY_SPLIT_SOFTMAX_Y);
+  assay_split_softmax_oracle(0, &x, &y, NULL, row, 1, want, allowed);
+  for (int64_t c = 0; c < x.shape[1]; c++) {
+    if (!assay_probe_expect(probe, operands, row * x.shape[1] + c, want[c], allowed[c])) return false;
+  }
+  return true;
+}
+
+void assay_split_softmax_full_size(assay_probe *probe) {
+  /* 2^31 + 2^17 elements. Rows are windows over one array, so that no two are equal, copied one by one: x has
+   * to be packed. */
+  const int64_t columns = WORKSHOP_WIDTH;
+  const int64_t rows = (INT64_C(1) << 14) + 1;
+  assay_case *operands = make(probe, ASSAY_FP16, rows, columns, 0, ASSAY_SPLIT_SOFTMAX_OWN);
+  uint16_t *array = malloc(sizeof *array * (size_t)(columns + rows));
+  double *want = malloc(2 * sizeof *want * (size_t)columns);
+  if (operands != NULL && array != NULL && want != NULL) {
+    for (int64_t i = 0; i < columns + rows; i++) {
+      assay_put(array, ASSAY_FP16, i, 2 * assay_rng_normal(&probe->rng));
+    }
+    uint16_t *x = assay_probe_in(probe, operands, ASSAY_SPLIT_SOFTMAX_X).data;
+    for (int64_t r = 0; r < rows; r++) memcpy(x + r * columns, array + r, sizeof *x * (size_t)columns);
+    bool right = assay_probe_run_one(probe, operands);
+    /* One row out of each of 16 bands, chosen after the call; then the last ones, which a wrapped index
+     * misses.
+     */
+    for (int64_t band = 0; right && band < 16 + 2; band++) {
+      const int64_t within = (int64_t)assay_rng_below(&probe->rng, (uint64_t)(rows / 16));
+      const int64_t row = band < 16 ? band * (rows / 16) + within : rows - 1 - (band - 16);
+      right = expect_row(probe, operands, row, want, want + columns);
+    }
+  }
+  free(array);
+  free(want);
+}

@@ -48,20 +48,20 @@ INLINE float chunk_max(const char *x, assay_dtype dtype, int64_t n) {
   return vec_hmax(vec_max(vec_max(best[0], best[1]), vec_max(best[2], best[3])));
 }
 
-/* The sum of exp(x - origin) over a chunk, with the exponentials kept on demand, in whole vectors. */
-INLINE float chunk_sum(const char *x, assay_dtype dtype, int64_t n, float origin, float *kept) {
-  const vec top = vec_set1(origin);
-  const vec zero = vec_set1(0.0f);
-  vec sum[SUMS] = {zero, zero, zero, zero};
-  int64_t i = 0;
-  for (; i + SUMS * VEC_LANES <= n; i += SUMS * VEC_LANES) {
+/* A block of SUMS vectors of exp(x - origin): added to the partial sums, and kept on demand. */
+INLINE void sum_block(const char *x, assay_dtype dtype, int64_t i, vec top, vec sum[SUMS], float *kept) {
 #pragma GCC unroll 4
-    for (int k = 0; k < SUMS; ++k) {
-      const vec v = vec_exp(vec_sub(vec_load(x, dtype, i + k * VEC_LANES), top));
-      if (kept != NULL) vec_store_scratch(kept + i + k * VEC_LANES, v);
-      sum[k] = vec_add(sum[k], v);
-    }
+  for (int k = 0; k < SUMS; ++k) {
+    const vec v = vec_exp(vec_sub(vec_load(x, dtype, i + k * VEC_LANES), top));
+    if (kept != NULL) vec_store_scratch(kept + i + k * VEC_LANES, v);
+    sum[k] = vec_add(sum[k], v);
   }
+}
+
+/* The blocks from i on, the rest of the chunk after them, and the total. */
+INLINE float sum_rest(const char *x, assay_dtype dtype, int64_t i, int64_t n, vec top, vec sum[SUMS],
+                      float *kept) {
+  for (; i + SUMS * VEC_LANES <= n; i += SUMS * VEC_LANES) sum_block(x, dtype, i, top, sum, kept);
   for (; i < n; i += VEC_LANES) {
     vec v = i + VEC_LANES <= n ? vec_load(x, dtype, i)
                                : vec_load_part(x, dtype, i, (int)(n - i), vec_set1(-INFINITY));
@@ -72,9 +72,20 @@ INLINE float chunk_sum(const char *x, assay_dtype dtype, int64_t n, float origin
   return vec_hsum(vec_add(vec_add(sum[0], sum[1]), vec_add(sum[2], sum[3])));
 }
 
+/* The sum of exp(x - origin) over a chunk, with the exponentials kept on demand, in whole vectors. */
+INLINE float chunk_sum(const char *x, assay_dtype dtype, int64_t n, float origin, float *kept) {
+  const vec zero = vec_set1(0.0f);
+  vec sum[SUMS] = {zero, zero, zero, zero};
+  return sum_rest(x, dtype, 0, n, vec_set1(origin), sum, kept);
+}
+
 /* Where all entries are -inf, 0 stands in for the maximum: -inf gives 0 and NaN gives NaN. */
 INLINE float origin_of(float m) {
   return m == -INFINITY ? 0.0f : m;
+}
+
+INLINE bool split_streams(const split_task *task) {
+  return task->rows * task->columns * task->size >= STREAM_BYTES_LEAST;
 }
 
 INLINE const char *chunk_of(const split_task *task, assay_dtype dtype, int64_t row, int64_t k) {
@@ -160,6 +171,74 @@ INLINE void chunk_scale(const char *x, char *y, assay_dtype dtype, int64_t n, fl
   }
 }
 
+/*
+ * Finishes a chunk of one row and starts the same chunk of the next: y = scale * kept, while kept takes the
+ * exponentials of x, whose sum is returned. Stores that leave the caches, prefetches of `next` and arithmetic
+ * overlap that way. Blocks of y are aligned and so up to a vector ahead of those of x: no value is
+ * overwritten before it has been used.
+ */
+INLINE float chunk_turn(float *kept, char *y, float scale, const char *x, float origin, const char *next,
+                        assay_dtype dtype, int64_t n, bool stream) {
+  const int64_t size = dtype == ASSAY_FP32 ? 4 : 2;
+  const vec factor = vec_set1(scale);
+  const vec top = vec_set1(origin);
+  const vec zero = vec_set1(0.0f);
+  vec sum[SUMS] = {zero, zero, zero, zero};
+  const int64_t head = stream ? stream_head(y, dtype, n) : 0;
+  if (head > 0) vec_store_part(y, dtype, 0, vec_mul(vec_load_scratch(kept), factor), (int)head);
+  int64_t i = 0;
+  for (; i + head + SUMS * VEC_LANES <= n; i += SUMS * VEC_LANES) {
+#pragma GCC unroll 4
+    for (int64_t byte = 0; byte < SUMS * VEC_LANES * size; byte += LINE_BYTES) {
+      __builtin_prefetch(next + i * size + byte, 0, 2);
+    }
+#pragma GCC unroll 4
+    for (int k = 0; k < SUMS; ++k) {
+      const int64_t at = i + head + k * VEC_LANES;
+      store_whole(y, dtype, at, vec_mul(vec_load_scratch(kept + at), factor), stream);
+    }
+    sum_block(x, dtype, i, top, sum, kept);
+  }
+  int64_t j = i + head;
+  for (; j + VEC_LANES <= n; j += VEC_LANES) {
+    store_whole(y, dtype, j, vec_mul(vec_load_scratch(kept + j), factor), stream);
+  }
+  if (j < n) vec_store_part(y, dtype, j, vec_mul(vec_load_scratch(kept + j), factor), (int)(n - j));
+  return sum_rest(x, dtype, i, n, top, sum, kept);
+}
+
+INLINE void typed_turn(const split_task *task, assay_dtype dtype, bool stream, int64_t row,
+                       const float *states, float *after, float *kept, bool ahead) {
+  const int64_t row_bytes = task->columns * task->size;
+  for (int64_t k = 0; k < task->chunks; ++k) {
+    const int64_t n = split_length(task, k);
+    char *y = task->y + (chunk_of(task, dtype, row, k) - task->x);
+    const char *x = chunk_of(task, dtype, row + 1, k);
+    const float m = chunk_max(x, dtype, n);
+    after[2 * k] = m;
+    after[2 * k + 1] = chunk_turn(kept + k * task->chunk, y, split_factor(task, states, k), x, origin_of(m),
+                                  ahead ? x + row_bytes : x, dtype, n, stream);
+  }
+  if (stream) vec_fence();
+}
+
+static void turn(const split_task *task, int64_t row, const float *states, float *after, float *kept,
+                 bool ahead) {
+  const bool stream = split_streams(task);
+  if (task->dtype == ASSAY_FP32 && stream)
+    typed_turn(task, ASSAY_FP32, true, row, states, after, kept, ahead);
+  if (task->dtype == ASSAY_FP32 && !stream)
+    typed_turn(task, ASSAY_FP32, false, row, states, after, kept, ahead);
+  if (task->dtype == ASSAY_FP16 && stream)
+    typed_turn(task, ASSAY_FP16, true, row, states, after, kept, ahead);
+  if (task->dtype == ASSAY_FP16 && !stream)
+    typed_turn(task, ASSAY_FP16, false, row, states, after, kept, ahead);
+  if (task->dtype == ASSAY_BF16 && stream)
+    typed_turn(task, ASSAY_BF16, true, row, states, after, kept, ahead);
+  if (task->dtype == ASSAY_BF16 && !stream)
+    typed_turn(task, ASSAY_BF16, false, row, states, after, kept, ahead);
+}
+
 INLINE void typed_normalise(const split_task *task, assay_dtype dtype, bool stream, int64_t row,
                             int64_t first, int64_t last, const float *states, const float *kept,
                             const char *next) {
@@ -181,7 +260,7 @@ INLINE void typed_normalise(const split_task *task, assay_dtype dtype, bool stre
 /* The element type and the kind of store become constants. */
 static void normalise(const split_task *task, int64_t row, int64_t first, int64_t last, const float *states,
                       const float *kept, const char *next) {
-  const bool stream = task->rows * task->columns * task->size >= STREAM_BYTES_LEAST;
+  const bool stream = split_streams(task);
   if (task->dtype == ASSAY_FP32 && stream)
     typed_normalise(task, ASSAY_FP32, true, row, first, last, states, kept, next);
   if (task->dtype == ASSAY_FP32 && !stream)

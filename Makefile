@@ -36,12 +36,14 @@ LINK = $(CC) $(CFLAGS) $(OPENMP) $(SANITIZER) $(LDFLAGS)
 # must not depend on the machine.
 AVX2_FLAGS := $(if $(X86_64),-mavx2 -mfma -mf16c)
 AVX512_FLAGS := $(if $(X86_64),-mavx512f -mavx512bw -mavx512dq -mavx512vl $(AVX2_FLAGS))
-isa = $(if $(filter %_avx512.c,$(1)),$(AVX512_FLAGS),$(if $(filter %_avx2.c,$(1)),$(AVX2_FLAGS),-ffp-contract=off))
+AVX512BF16_FLAGS := $(if $(X86_64),-mavx512bf16 $(AVX512_FLAGS))
+isa = $(if $(filter %_avx512bf16.c,$(1)),$(AVX512BF16_FLAGS),$(if $(filter %_avx512.c,$(1)),$(AVX512_FLAGS),$(if \
+	$(filter %_avx2.c,$(1)),$(AVX2_FLAGS),-ffp-contract=off)))
 
 # ---- files ----------------------------------------------------------------------------------------------------
 LIB_CORE := status tensor half rng fill probe
 # Files for instructions that the target does not have are left out; their rows in the tables of variants are too.
-LIB_SRC := $(filter-out $(if $(X86_64),,%_avx2.c %_avx512.c),\
+LIB_SRC := $(filter-out $(if $(X86_64),,%_avx2.c %_avx512.c %_avx512bf16.c),\
 	$(wildcard $(LIB_CORE:%=core/%.c) device/*.c ops/*.c ops/*/*.c))
 SRC := $(sort $(LIB_SRC) $(wildcard core/*.c workshops/*.c check/*.c bench/*.c evidence/*.c cli/*.c))
 EXERCISE_SRC := $(wildcard workshops/*/*.c)

@@ -65,7 +65,7 @@ static void print_exercises(const cli_args *args) {
 }
 
 static void print_operators(const cli_args *args) {
-  puts("\noperators of the library and their variants, the preferred one first:");
+  puts("\noperators of the library and their variants, the best first:");
   for (int i = 0; i < assay_operator_count; i++) {
     const assay_operator *op = assay_operators[i];
     printf("  %s: %s\n", op->subject.name, op->subject.summary);
@@ -74,8 +74,10 @@ static void print_operators(const cli_args *args) {
       if (!shows_variant(args, variant)) continue;
       assay_message why = {""};
       const bool runs = assay_variant_runs_here(variant, &why);
-      printf("    %-12s %-5s %s%s; %s\n", variant->name, cli_backend_names[variant->backend],
-             runs ? "runs here" : "cannot run here: ", runs ? "" : why.text, variant->note);
+      const bool slow = runs && !assay_variant_is_preferred(variant);
+      printf("    %-12s %-5s %s%s%s; %s\n", variant->name, cli_backend_names[variant->backend],
+             runs ? "runs here" : "cannot run here: ", runs ? "" : why.text,
+             slow ? ", slower than the next" : "", variant->note);
     }
   }
 }
@@ -92,9 +94,10 @@ static json_t *operators_json(const cli_args *args) {
       if (!shows_variant(args, variant)) continue;
       assay_message why = {""};
       const bool runs = assay_variant_runs_here(variant, &why);
-      json_array_append_new(variants, json_pack("{s:s, s:s, s:b, s:s}", "name", variant->name, "backend",
+      const bool preferred = runs && assay_variant_is_preferred(variant);
+      json_array_append_new(variants, json_pack("{s:s, s:s, s:b, s:b, s:s}", "name", variant->name, "backend",
                                                 cli_backend_names[variant->backend], "available", runs,
-                                                "reason", runs ? "" : why.text));
+                                                "preferred", preferred, "reason", runs ? "" : why.text));
     }
     json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", op->subject.name, "summary",
                                           op->subject.summary, "variants", variants));

@@ -157,6 +157,9 @@ typedef struct assay_variant {
   assay_backend backend;
   uint32_t features; /* ASSAY_CPU_... of device/cpu.h that it needs; 0 runs on every CPU */
   int lowest_arch;   /* CUDA: lowest compute capability, 80 for 8.0 */
+  /* Whether dispatch should take it where it runs; NULL: yes. For what features do not tell, such as a rate:
+   * called whenever there is a choice, from any thread, with always the same answer. */
+  bool (*preferred)(void);
   const assay_knob *knobs;
   int knob_count;
   assay_kernel *entry[ASSAY_MAX_EXPORTS];
@@ -164,7 +167,7 @@ typedef struct assay_variant {
 
 typedef struct assay_operator {
   assay_subject subject;
-  const assay_variant *variants; /* the best first: dispatch takes the first that can run */
+  const assay_variant *variants; /* the best first: dispatch takes the first that runs and is preferred */
   int variant_count;
 } assay_operator;
 

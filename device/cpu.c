@@ -23,7 +23,8 @@ typedef struct feature_name {
   uint32_t feature;
 } feature_name;
 
-static const feature_name feature_names[] = {{"avx2", ASSAY_CPU_AVX2}, {"avx512", ASSAY_CPU_AVX512}};
+static const feature_name feature_names[] = {
+    {"avx2", ASSAY_CPU_AVX2}, {"avx512", ASSAY_CPU_AVX512}, {"avx512bf16", ASSAY_CPU_AVX512_BF16}};
 enum { FEATURE_COUNT = sizeof feature_names / sizeof feature_names[0] };
 
 #if defined(__x86_64__)
@@ -56,6 +57,8 @@ static uint32_t detect(void) {
   if (has(ebx, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL) &&
       (states & zmm_states) == zmm_states) {
     features |= ASSAY_CPU_AVX512;
+    const uint32_t bf16 = 1u << 5; /* in EAX of subleaf 1, which older compilers have no name for */
+    if (__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && has(eax, bf16)) features |= ASSAY_CPU_AVX512_BF16;
   }
   return features;
 }

@@ -49,14 +49,20 @@ static assay_backend queue_backend(const assay_queue *queue) {
   return queue->device == ASSAY_DEVICE_CPU ? ASSAY_CPU : ASSAY_CUDA;
 }
 
-/* The first variant of the table that can run on the queue's backend. */
+bool assay_variant_is_preferred(const assay_variant *variant) {
+  return variant->preferred == NULL || variant->preferred();
+}
+
+/* The first variant of the table that can run on the queue's backend and is not slower here than a later one.
+ */
 static const assay_variant *best_variant(const assay_operator *op, const assay_queue *queue,
                                          assay_message *why) {
   assay_explain(why, ASSAY_UNAVAILABLE, "%s has no variant for the %s backend", op->subject.name,
                 backend_names[queue_backend(queue)]);
   for (int k = 0; k < op->variant_count; ++k) {
     const assay_variant *variant = &op->variants[k];
-    if (variant->backend == queue_backend(queue) && assay_variant_runs_here(variant, why)) return variant;
+    if (variant->backend != queue_backend(queue) || !assay_variant_runs_here(variant, why)) continue;
+    if (assay_variant_is_preferred(variant)) return variant;
   }
   return NULL;
 }

@@ -16,6 +16,10 @@ const assay_variant *assay_variant_find(const assay_operator *op, const char *na
 /* Whether this machine can run the variant; `why` says what is missing when not. */
 bool assay_variant_runs_here(const assay_variant *variant, assay_message *why);
 
+/* Whether dispatch takes the variant where it runs and no earlier one does. Only for one that runs here: its
+ * answer may come from a short calibration. */
+bool assay_variant_is_preferred(const assay_variant *variant);
+
 /* Validates, picks (variant NULL) or checks the variant, its knobs and the queue, calls entry `entry`,
  * releases scratch. `why` holds the sentence when the status is not ASSAY_OK. */
 assay_status assay_operator_call(const assay_operator *op, const assay_variant *variant, int entry,

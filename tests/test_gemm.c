@@ -325,6 +325,45 @@ static void variants_ignore_what_c_held(void **state) {
   }
 }
 
+/* c of one variant, NULL for dispatch's choice, within the bound. */
+static void run_variant(const char *name, assay_dtype dtype, int64_t depth, uint16_t *result) {
+  assay_queue *queue = NULL;
+  assay_tensor in[3];
+  assay_tensor out;
+  assert_int_equal(assay_queue_open_cpu(1, &queue), ASSAY_OK);
+  describe(dtype, depth, in, &out);
+  assert_int_equal(assay_call("fused_gemm", name, in, &out, NULL, queue), ASSAY_OK);
+  assert_int_equal(wrong_elements(dtype), 0);
+  memcpy(result, c, sizeof c);
+  assay_queue_close(queue);
+}
+
+/* Which of the two is faster is for the machine to say: both must be right, and the choice must be one of
+ * them, the same again and again. */
+static void dispatch_takes_pairs_or_floats(void **state) {
+  (void)state;
+  const assay_operator *op = assay_operator_find("fused_gemm");
+  const assay_variant *pairs = assay_variant_find(op, "avx512bf16");
+  assay_message why = {""};
+  if (pairs == NULL || !assay_variant_runs_here(pairs, &why)) skip();
+  const bool preferred = assay_variant_is_preferred(pairs);
+  for (uint64_t seed = 0; seed < 40; seed++) {
+    const assay_dtype dtype = seed % 4 == 0 ? ASSAY_FP16 : ASSAY_BF16;
+    const int64_t depth = seed % 8 == 1 ? DEEPEST : (int64_t)(seed * 7919 % 130) + 1;
+    uint16_t of_pairs[ROWS * COLUMNS];
+    uint16_t of_floats[ROWS * COLUMNS];
+    uint16_t chosen[ROWS * COLUMNS];
+    fill(seed, dtype, depth, 0.1);
+    if (seed % 3 == 0) assay_put(b, dtype, 0, 0x1p-130); /* subnormal in BF16 */
+    run_oracle(dtype, depth);
+    run_variant("avx512bf16", dtype, depth, of_pairs);
+    run_variant("avx512", dtype, depth, of_floats);
+    run_variant(NULL, dtype, depth, chosen);
+    assert_memory_equal(chosen, preferred ? of_pairs : of_floats, sizeof chosen);
+    assert_true(assay_variant_is_preferred(pairs) == preferred);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_oracle_agrees_with_long_double),
@@ -336,6 +375,7 @@ int main(void) {
       cmocka_unit_test(the_typed_call_computes),
       cmocka_unit_test(bad_calls_say_what_is_wrong),
       cmocka_unit_test(variants_ignore_what_c_held),
+      cmocka_unit_test(dispatch_takes_pairs_or_floats),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

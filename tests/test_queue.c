@@ -171,10 +171,11 @@ static void test_scratch_of_threads(void **state) {
 static void test_features(void **state) {
   (void)state;
   assert_int_equal(assay_cpu_features(), assay_cpu_features());
-  assert_int_equal(assay_cpu_features() & ~(uint32_t)(ASSAY_CPU_AVX2 | ASSAY_CPU_AVX512), 0);
+  const uint32_t all = ASSAY_CPU_AVX2 | ASSAY_CPU_AVX512 | ASSAY_CPU_AVX512_BF16;
+  assert_int_equal(assay_cpu_features() & ~all, 0);
   assert_string_equal(assay_cpu_feature_names(0), "none");
   assert_string_equal(assay_cpu_feature_names(ASSAY_CPU_AVX2), "avx2");
-  assert_string_equal(assay_cpu_feature_names(ASSAY_CPU_AVX2 | ASSAY_CPU_AVX512), "avx2 avx512");
+  assert_string_equal(assay_cpu_feature_names(all), "avx2 avx512 avx512bf16");
   assert_true(strlen(assay_cpu_model()) > 0);
 }
 

@@ -141,6 +141,7 @@ each_header_alone() {
     case $header in
     *_avx2.h) isa="-mavx2 -mfma -mf16c" ;;
     *_avx512.h) isa="-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mf16c" ;;
+    *_avx512bf16.h) isa="-mavx512bf16 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mf16c" ;;
     esac
     if [ -n "$isa" ]; then case $($CC -dumpmachine) in x86_64-* | amd64-*) ;; *) continue ;; esac; fi
     # shellcheck disable=SC2086

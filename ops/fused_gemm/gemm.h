@@ -8,6 +8,11 @@
 assay_kernel assay_gemm_cpu;
 assay_kernel assay_gemm_avx2;
 assay_kernel assay_gemm_avx512;
+assay_kernel assay_gemm_avx512bf16;
+
+/* Whether this machine multiplies pairs of BF16 numbers faster than floats: timed once a process. Only where
+ * assay_gemm_avx512bf16 runs. */
+bool assay_gemm_prefers_pairs(void);
 
 /* A tile of C by its row and column in the grid of tiles. */
 typedef struct assay_gemm_tile {
@@ -53,6 +58,7 @@ assay_fill assay_gemm_fill_special_b;
 assay_fill assay_gemm_fill_special_bias;
 assay_fill assay_gemm_fill_cancelling;
 assay_fill assay_gemm_fill_subnormal;
+assay_fill assay_gemm_fill_subnormal_step;
 
 /* Run functions of checks, named as their checks in gemm_checks.c: values and extremes (gemm_exact.c) ... */
 void assay_gemm_worked_example(assay_probe *probe);

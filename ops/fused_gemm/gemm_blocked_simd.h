@@ -3,9 +3,10 @@
  * gemm_blocked_simd.h - the algorithm that all CPU variants share, written over a small vocabulary that each
  * of them defines before it includes this file:
  *
- *   GEMM_MR, GEMM_NR, gemm_micro     a block of C in registers over k steps, see gemm_micro_avx512.h
- *   gemm_widen(to, from, n, dtype)   n 16-bit elements as floats
- *   gemm_pack_a(...)                 rows of A as a panel: GEMM_MR floats for every step along k
+ *   GEMM_STEPS                       steps along k in a word of a panel: 1 (a float) or 2 (a pair of BF16)
+ *   GEMM_MR, GEMM_NR, gemm_micro     a block of C in registers over a panel, see gemm_micro_avx512.h
+ *   gemm_pack_a(...)                 rows of A as a panel: groups of GEMM_MR words
+ *   gemm_pack_b(...)                 up to GEMM_STEPS rows of B as one group of GEMM_NR words
  *   gemm_finish(...)                 a row of sums: plus bias, relu, one rounding, stored
  *
  * C is cut into blocks, and k into stretches. For each stretch the rows of A and the columns of B that a
@@ -19,12 +20,13 @@
 #ifndef ASSAY_GEMM_BLOCKED_SIMD_H
 #define ASSAY_GEMM_BLOCKED_SIMD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "gemm.h"
 
 enum {
-  DEPTH = 384,             /* steps of a stretch along k: a panel of B then fits a first-level cache */
+  DEPTH = 384,             /* steps of a stretch along k: a panel of B then fits a first-level cache; even */
   BLOCK_ROWS = 1024,       /* of C; rounded to whole tiles */
   BLOCK_COLUMNS = 2048,    /* its packed columns of B take 3 MiB */
   TILE_ROWS = 4 * GEMM_MR, /* where the knob says nothing */
@@ -35,7 +37,17 @@ enum {
   LINE_FLOATS = 16,        /* of a cache line */
   PARALLEL_ELEMENTS_LEAST = 65536, /* below, threads cost more than they bring */
   PRODUCTS_AT_ONCE = 16,
+  THIN_MOST = 4,           /* rows or columns that are too few to be packed for ... */
+  LONG_LEAST = 64,         /* ... where the other side of the matrix is as long as this */
+  GEMM_NO_EXPONENT = 1000, /* higher than any: of a panel without a number but 0 */
 };
+
+/* The least biased exponents of A and B, zeros left out, of all panels so far. */
+typedef struct gemm_lowest {
+  int (*find)(const float *panel, int64_t words); /* that of a panel */
+  atomic_int a;
+  atomic_int b;
+} gemm_lowest;
 
 /* What every thread of a call shares. */
 typedef struct gemm_task {
@@ -58,8 +70,8 @@ typedef struct gemm_task {
   int64_t block_rows;    /* a multiple of tile_rows */
   int64_t block_columns; /* a multiple of tile_columns */
 
-  float *packed_a; /* [panel][step][GEMM_MR], of the current block and stretch */
-  float *packed_b; /* [panel][step][GEMM_NR] */
+  float *packed_a; /* [panel][group][GEMM_MR], of the current block and stretch; words, not always floats */
+  float *packed_b; /* [panel][group][GEMM_NR] */
   float *sums;     /* of the block, or a tile for each thread where k is a single stretch */
   int64_t sums_step;
 
@@ -69,6 +81,9 @@ typedef struct gemm_task {
   int64_t columns;
   int64_t start; /* the current stretch: steps [start, start + depth) along k */
   int64_t depth;
+  int64_t groups; /* its groups of words */
+
+  gemm_lowest *lowest; /* NULL where all numbers suit gemm_micro */
 } gemm_task;
 
 static inline int64_t gemm_least(int64_t x, int64_t y) {
@@ -99,6 +114,29 @@ static inline void gemm_parallel(void (*run)(const gemm_task *task, int64_t inde
 
 /* ---- packing ------------------------------------------------------------------------------------------- */
 
+/* Takes what a panel holds into account, for gemm_suits. */
+static inline void gemm_note(const gemm_task *task, bool is_a, const float *panel, int64_t words) {
+  if (task->lowest == NULL) return;
+  atomic_int *least = is_a ? &task->lowest->a : &task->lowest->b;
+  const int found = task->lowest->find(panel, words);
+  int known = atomic_load_explicit(least, memory_order_relaxed);
+  while (found < known && !atomic_compare_exchange_weak_explicit(least, &known, found, memory_order_relaxed,
+                                                                 memory_order_relaxed)) {
+  }
+}
+
+/*
+ * Whether gemm_micro may multiply pairs of what has been packed so far. Its instruction takes subnormal
+ * numbers for 0 and makes them 0. Numbers of exponents a and b are multiples of 2^(a-134) and 2^(b-134), and
+ * so their products, and all sums of these however rounded, of 2^(a+b-268): none is subnormal from 2^-126 on.
+ */
+static inline bool gemm_suits(const gemm_task *task) {
+  if (task->lowest == NULL) return true;
+  const int a = atomic_load_explicit(&task->lowest->a, memory_order_relaxed);
+  const int b = atomic_load_explicit(&task->lowest->b, memory_order_relaxed);
+  return a > 0 && b > 0 && a + b >= 142;
+}
+
 /* Panel `index` of A. Panels begin anew with each tile, whose rows are no multiple of GEMM_MR when the knob
  * says so. */
 static void gemm_run_pack_a(const gemm_task *task, int64_t index, int thread) {
@@ -108,23 +146,27 @@ static void gemm_run_pack_a(const gemm_task *task, int64_t index, int thread) {
   const int64_t row = tile * task->tile_rows + within;
   const int64_t end = gemm_least(task->rows, (tile + 1) * task->tile_rows);
   if (row >= end) return;
-  gemm_pack_a(task->packed_a + index * task->depth * GEMM_MR,
-              task->a + (task->row + row) * task->a_step + task->start, task->a_step,
+  float *panel = task->packed_a + index * task->groups * GEMM_MR;
+  gemm_pack_a(panel, task->a + (task->row + row) * task->a_step + task->start, task->a_step,
               (int)gemm_least(end - row, GEMM_MR), task->depth, task->dtype);
+  gemm_note(task, true, panel, task->groups * GEMM_MR);
 }
 
-/* A few neighbouring panels of B, one row after another. */
+/* A few neighbouring panels of B, one group of rows after another. */
 static void gemm_run_pack_b(const gemm_task *task, int64_t index, int thread) {
   (void)thread;
   const int64_t first = index * PACK_PANELS * GEMM_NR;
   const int64_t last = gemm_least(task->columns, first + PACK_PANELS * GEMM_NR);
   const uint16_t *from = task->b + task->start * task->b_step + task->column;
-  for (int64_t p = 0; p < task->depth; ++p, from += task->b_step) {
+  for (int64_t p = 0; p < task->depth; p += GEMM_STEPS, from += GEMM_STEPS * task->b_step) {
+    const int steps = (int)gemm_least(GEMM_STEPS, task->depth - p);
     for (int64_t j = first; j < last; j += GEMM_NR) {
-      float *to = task->packed_b + j * task->depth + p * GEMM_NR;
-      gemm_widen(to, from + j, (int)gemm_least(last - j, GEMM_NR), task->dtype);
+      float *to = task->packed_b + j * task->groups + p / GEMM_STEPS * GEMM_NR;
+      gemm_pack_b(to, from + j, task->b_step, steps, (int)gemm_least(last - j, GEMM_NR), task->dtype);
     }
   }
+  const int64_t columns = gemm_parts(last - first, GEMM_NR) * GEMM_NR;
+  gemm_note(task, false, task->packed_b + first * task->groups, columns * task->groups);
 }
 
 /* ---- tiles --------------------------------------------------------------------------------------------- */
@@ -141,11 +183,11 @@ static void gemm_run_tile(const gemm_task *task, int64_t pid, int thread) {
   const bool single = task->depth == task->k;
   float *sums = single ? task->sums + thread * task->tile_rows * task->tile_columns
                        : task->sums + row * task->sums_step + column;
-  const float *panel_a = task->packed_a + tile.row * task->tile_panels * task->depth * GEMM_MR;
+  const float *panel_a = task->packed_a + tile.row * task->tile_panels * task->groups * GEMM_MR;
   for (int64_t j = 0; j < columns; j += GEMM_NR) {
-    const float *panel_b = task->packed_b + (column + j) * task->depth;
+    const float *panel_b = task->packed_b + (column + j) * task->groups;
     for (int64_t i = 0; i < rows; i += GEMM_MR) {
-      gemm_micro(task->depth, panel_a + i * task->depth, panel_b, sums + i * task->sums_step + j,
+      gemm_micro(task->groups, panel_a + i * task->groups, panel_b, sums + i * task->sums_step + j,
                  task->sums_step, (int)gemm_least(rows - i, GEMM_MR), (int)gemm_least(columns - j, GEMM_NR),
                  task->start > 0);
     }
@@ -158,32 +200,35 @@ static void gemm_run_tile(const gemm_task *task, int64_t pid, int thread) {
   }
 }
 
-static void gemm_run_block(gemm_task *task) {
+/* False where the numbers do not suit: the block is then not finished. */
+static bool gemm_run_block(gemm_task *task) {
   const int64_t tile_rows = gemm_parts(task->rows, task->tile_rows);
   const int64_t tile_columns = gemm_parts(task->columns, task->tile_columns);
   for (task->start = 0; task->start < task->k; task->start += task->depth) {
     task->depth = gemm_least(DEPTH, task->k - task->start);
+    task->groups = gemm_parts(task->depth, GEMM_STEPS);
     gemm_parallel(gemm_run_pack_b, task, gemm_parts(task->columns, PACK_PANELS * GEMM_NR),
                   task->columns * task->depth);
     gemm_parallel(gemm_run_pack_a, task, tile_rows * task->tile_panels, task->rows * task->depth);
+    if (!gemm_suits(task)) return false;
     /* A vector of products takes about as long as an element that is packed. */
     gemm_parallel(gemm_run_tile, task, tile_rows * tile_columns,
-                  task->rows * task->columns * task->depth / PRODUCTS_AT_ONCE);
+                  task->rows * task->columns * task->groups / PRODUCTS_AT_ONCE);
   }
+  return true;
 }
 
 /* ---- the whole operator -------------------------------------------------------------------------------- */
 
 /* Sizes of tiles and blocks. Only the order of work depends on the threads, never a sum. */
-static void gemm_plan(gemm_task *task, const int64_t *opt, int threads) {
-  task->threads = threads;
+static void gemm_plan(gemm_task *task, const int64_t *opt) {
   task->group = opt[ASSAY_FUSED_GEMM_GROUP] != 0 ? opt[ASSAY_FUSED_GEMM_GROUP] : GROUP;
   task->tile_rows = opt[ASSAY_FUSED_GEMM_TILE_M] != 0 ? opt[ASSAY_FUSED_GEMM_TILE_M] : TILE_ROWS;
   task->tile_panels = gemm_parts(task->tile_rows, GEMM_MR);
   const int64_t tiles_down = gemm_parts(task->m, task->tile_rows);
   int64_t panels = gemm_least(TILE_PANELS, gemm_parts(task->n, GEMM_NR));
   while (panels > 1 &&
-         tiles_down * gemm_parts(task->n, panels * GEMM_NR) < (int64_t)threads * TILES_FOR_A_THREAD) {
+         tiles_down * gemm_parts(task->n, panels * GEMM_NR) < (int64_t)task->threads * TILES_FOR_A_THREAD) {
     panels = (panels + 1) / 2;
   }
   task->tile_columns = panels * GEMM_NR;
@@ -195,10 +240,10 @@ static void gemm_plan(gemm_task *task, const int64_t *opt, int threads) {
 
 /* One piece of scratch, cut in three. */
 static bool gemm_take_scratch(gemm_task *task, assay_queue *queue) {
-  const int64_t depth = gemm_least(DEPTH, task->k);
+  const int64_t groups = gemm_parts(gemm_least(DEPTH, task->k), GEMM_STEPS);
   const int64_t panels = task->block_rows / task->tile_rows * task->tile_panels;
-  const int64_t a_floats = gemm_parts(panels * GEMM_MR * depth, LINE_FLOATS) * LINE_FLOATS;
-  const int64_t b_floats = task->block_columns * depth;
+  const int64_t a_floats = gemm_parts(panels * GEMM_MR * groups, LINE_FLOATS) * LINE_FLOATS;
+  const int64_t b_floats = task->block_columns * groups;
   const bool single = task->k <= DEPTH;
   const int64_t sums =
       single ? task->threads * task->tile_rows * task->tile_columns : task->block_rows * task->block_columns;
@@ -222,32 +267,46 @@ static void gemm_bias_only(const gemm_task *task) {
   }
 }
 
-static assay_status gemm_blocked(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
-                                 assay_queue *queue) {
+/* A call's operands, threads and nothing else. */
+static inline gemm_task gemm_describe(const assay_tensor *in, const assay_tensor *out,
+                                      const assay_queue *queue) {
   const assay_tensor *a = &in[ASSAY_FUSED_GEMM_A];
   const assay_tensor *b = &in[ASSAY_FUSED_GEMM_B];
-  gemm_task task = {.a = a->data,
-                    .b = b->data,
-                    .bias = in[ASSAY_FUSED_GEMM_BIAS].data,
-                    .c = out[ASSAY_FUSED_GEMM_C].data,
-                    .a_step = a->shape[0] > 1 ? a->stride[0] : 0, /* of one row it may be anything */
-                    .b_step = b->shape[0] > 1 ? b->stride[0] : 0,
-                    .dtype = a->dtype,
-                    .m = a->shape[0],
-                    .n = b->shape[1],
-                    .k = a->shape[1]};
-  if (task.m == 0 || task.n == 0) return ASSAY_OK;
-  if (task.k == 0) {
-    gemm_bias_only(&task);
+  return (gemm_task){.a = a->data,
+                     .b = b->data,
+                     .bias = in[ASSAY_FUSED_GEMM_BIAS].data,
+                     .c = out[ASSAY_FUSED_GEMM_C].data,
+                     .a_step = a->shape[0] > 1 ? a->stride[0] : 0, /* of one row it may be anything */
+                     .b_step = b->shape[0] > 1 ? b->stride[0] : 0,
+                     .dtype = a->dtype,
+                     .m = a->shape[0],
+                     .n = b->shape[1],
+                     .k = a->shape[1],
+                     .threads = queue->threads};
+}
+
+/* Whether gemm_thin_simd.h is for this call. */
+static inline bool gemm_is_thin(const gemm_task *task) {
+  if (task->m == 0 || task->n == 0) return false;
+  if (task->n <= THIN_MOST) return task->k >= LONG_LEAST;
+  return task->m <= THIN_MOST && task->n >= LONG_LEAST && task->k > 0;
+}
+
+/* ASSAY_UNAVAILABLE where there are numbers that do not suit: what c then holds is to be written again.
+ * Whether there are depends on the values alone, as all of them are looked at. */
+static assay_status gemm_blocked(gemm_task *task, const int64_t *opt, assay_queue *queue) {
+  if (task->m == 0 || task->n == 0) return ASSAY_OK;
+  if (task->k == 0) {
+    gemm_bias_only(task);
     return ASSAY_OK;
   }
-  gemm_plan(&task, opt, queue->threads);
-  if (!gemm_take_scratch(&task, queue)) return ASSAY_NO_MEMORY;
-  for (task.column = 0; task.column < task.n; task.column += task.block_columns) {
-    task.columns = gemm_least(task.block_columns, task.n - task.column);
-    for (task.row = 0; task.row < task.m; task.row += task.block_rows) {
-      task.rows = gemm_least(task.block_rows, task.m - task.row);
-      gemm_run_block(&task);
+  gemm_plan(task, opt);
+  if (!gemm_take_scratch(task, queue)) return ASSAY_NO_MEMORY;
+  for (task->column = 0; task->column < task->n; task->column += task->block_columns) {
+    task->columns = gemm_least(task->block_columns, task->n - task->column);
+    for (task->row = 0; task->row < task->m; task->row += task->block_rows) {
+      task->rows = gemm_least(task->block_rows, task->m - task->row);
+      if (!gemm_run_block(task)) return ASSAY_UNAVAILABLE;
     }
   }
   return ASSAY_OK;

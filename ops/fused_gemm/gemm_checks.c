@@ -46,6 +46,12 @@ static const assay_row single_rows[] = {
     NORMAL(1, 65, 130),
     NORMAL(65, 1, 130),
     NORMAL(3, 5, 1),
+    NORMAL(2, 70, 9), /* few rows, few columns: a kernel may have a path of its own for them */
+    NORMAL(3, 129, 65),
+    NORMAL(4, 64, 8),
+    NORMAL(70, 2, 65),
+    NORMAL(70, 3, 130),
+    NORMAL(9, 4, 191),
 };
 static const assay_row row_tail_rows[] = {
     NORMAL(2, 33, 5),  NORMAL(3, 33, 5),  NORMAL(4, 33, 5),  NORMAL(5, 33, 5),  NORMAL(6, 33, 5),
@@ -87,8 +93,8 @@ static const assay_row bf16_rows[] = {
     ROW(19, 130, 9, BF16, PACKED, assay_gemm_fill_positive, 0, 0, ),
     ROW(33, 65, 64, BF16, PACKED, assay_gemm_fill_normal, 1e6, 0, ),
 };
-static const assay_row integer_rows[] = {BALANCED(17, 33, 65), BALANCED(70, 50, 257),
-                                         BALANCED(15, 131, 1000)};
+static const assay_row integer_rows[] = {BALANCED(17, 33, 65), BALANCED(70, 50, 257), BALANCED(3, 70, 257),
+                                         BALANCED(70, 3, 257), BALANCED(15, 131, 1000)};
 static const assay_row long_rows[] = {
     ROW(3, 9, 16384, BOTH, PACKED, assay_gemm_fill_positive, 0, 0, ),
     ROW(2, 7, 8192, FP16, PACKED, assay_gemm_fill_normal, 0, 0, ),
@@ -101,11 +107,12 @@ static const assay_row split_rows[] = {SPLIT(1, 1, 32),     SPLIT(1, 1, 64),    
 static const assay_row padded_a_rows[] = {LAID_OUT(9, 17, 13, PADDED_A), LAID_OUT(70, 40, 65, PADDED_A)};
 static const assay_row padded_b_rows[] = {LAID_OUT(9, 17, 13, PADDED_B), LAID_OUT(40, 70, 65, PADDED_B)};
 static const assay_row padded_rows[] = {LAID_OUT(9, 17, 13, PADDED), LAID_OUT(65, 130, 33, PADDED),
-                                        LAID_OUT(15, 33, 400, PADDED)};
-static const assay_row repeated_a_rows[] = {LAID_OUT(9, 17, 13, REPEATED_A),
-                                            LAID_OUT(65, 66, 40, REPEATED_A)};
-static const assay_row repeated_b_rows[] = {LAID_OUT(9, 17, 13, REPEATED_B),
-                                            LAID_OUT(40, 66, 65, REPEATED_B)};
+                                        LAID_OUT(15, 33, 400, PADDED), LAID_OUT(3, 70, 65, PADDED),
+                                        LAID_OUT(70, 3, 65, PADDED)};
+static const assay_row repeated_a_rows[] = {LAID_OUT(9, 17, 13, REPEATED_A), LAID_OUT(65, 66, 40, REPEATED_A),
+                                            LAID_OUT(3, 70, 65, REPEATED_A)};
+static const assay_row repeated_b_rows[] = {LAID_OUT(9, 17, 13, REPEATED_B), LAID_OUT(40, 66, 65, REPEATED_B),
+                                            LAID_OUT(70, 3, 65, REPEATED_B)};
 static const assay_row window_rows[] = {LAID_OUT(9, 17, 13, WINDOWS), LAID_OUT(40, 66, 65, WINDOWS)};
 static const assay_row misaligned_rows[] = {
     ROW(17, 35, 33, BOTH, PACKED | PADDED, assay_gemm_fill_normal, 0, 0, .shift = 1),
@@ -120,6 +127,8 @@ static const assay_row nan_rows[] = {
     SPECIAL(9, 37, 21, assay_gemm_fill_special_bias, NAN),
     SPECIAL(33, 66, 400, assay_gemm_fill_special_a, NAN),
     SPECIAL(33, 66, 400, assay_gemm_fill_special_b, NAN),
+    SPECIAL(4, 66, 40, assay_gemm_fill_special_b, NAN),
+    SPECIAL(66, 4, 70, assay_gemm_fill_special_b, NAN),
 };
 static const assay_row infinity_rows[] = {
     SPECIAL(9, 37, 21, assay_gemm_fill_special_a, INFINITY),
@@ -139,6 +148,10 @@ static const assay_row subnormal_rows[] = {
     ROW(9, 33, 17, FP16, PACKED, assay_gemm_fill_subnormal, 0.01, 5e-5, ),
     ROW(9, 33, 17, BF16, PACKED, assay_gemm_fill_subnormal, 8e-39, 1e6, ),
     ROW(9, 33, 17, BF16, PACKED, assay_gemm_fill_subnormal, 1e6, 8e-39, ),
+    /* In BF16 a normal sum of subnormal products, and a single step whose factor is subnormal. */
+    ROW(9, 33, 401, BF16, PACKED, assay_gemm_fill_subnormal, 3e-20, 3e-19, ),
+    ROW(9, 33, 17, BF16, PACKED, assay_gemm_fill_subnormal_step, 4e-39, 2.5e38, ),
+    ROW(17, 66, 400, BF16, PACKED, assay_gemm_fill_subnormal_step, 2e38, 5e-39, ),
 };
 static const assay_row large_rows[] = {
     ROW(9, 33, 21, BF16, PACKED, assay_gemm_fill_normal, 1e35, 0, ),
@@ -168,7 +181,9 @@ static const assay_row repeatable_rows[] = {NORMAL(70, 90, 100), LAID_OUT(33, 65
 static const assay_row fresh_rows[] = {NORMAL(12, 65, 30)};
 static const assay_row thread_rows[] = {NORMAL(64, 70, 1200)};
 static const assay_row thread_count_rows[] = {SPECIAL(301, 257, 17, assay_gemm_fill_cancelling, 1),
-                                              SPECIAL(60, 120, 801, assay_gemm_fill_cancelling, 1)};
+                                              SPECIAL(60, 120, 801, assay_gemm_fill_cancelling, 1),
+                                              SPECIAL(3, 401, 257, assay_gemm_fill_cancelling, 1),
+                                              SPECIAL(401, 3, 257, assay_gemm_fill_cancelling, 1)};
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 
 #include "assay/workshop.h"
 
-enum { GEMM_MR = 4, GEMM_NR = 8 };
+enum { GEMM_MR = 4, GEMM_NR = 8, GEMM_STEPS = 1 };
 
 /* As gemm_micro in gemm_micro_avx512.h; product and sum are rounded one after the other here. */
 static inline void gemm_micro(int64_t k, const float *a, const float *b, float *c, int64_t ldc, int rows,
@@ -28,8 +28,10 @@ static inline void gemm_micro(int64_t k, const float *a, const float *b, float *
   }
 }
 
-/* Widens n elements, and zeros up to whole panels of columns behind them. */
-static inline void gemm_widen(float *to, const uint16_t *from, int n, assay_dtype dtype) {
+/* A step of B: n elements as floats, and zeros up to a whole panel behind them. */
+static inline void gemm_pack_b(float *to, const uint16_t *from, int64_t step, int steps, int n,
+                               assay_dtype dtype) {
+  (void)step, (void)steps;
   if (n == GEMM_NR) {
     for (int j = 0; j < GEMM_NR; ++j) to[j] = assay_load(from, dtype, j);
     return;
@@ -59,5 +61,6 @@ static inline void gemm_finish(uint16_t *c, const float *sums, const uint16_t *b
 
 assay_status assay_gemm_cpu(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
                             assay_queue *queue) {
-  return gemm_blocked(in, out, opt, queue);
+  gemm_task task = gemm_describe(in, out, queue);
+  return gemm_blocked(&task, opt, queue);
 }

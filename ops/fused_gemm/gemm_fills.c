@@ -200,3 +200,20 @@ void assay_gemm_fill_subnormal(const assay_fill_args *args, double *x) {
     if (args->operand == ASSAY_FUSED_GEMM_BIAS) x[i] = 0;
   }
 }
+
+/* Of normal size, but for the last step along k: A is about a there, B about b, and both products and sums of
+ * about 1. One number among many that are not is subnormal. */
+void assay_gemm_fill_subnormal_step(const assay_fill_args *args, double *x) {
+  const int64_t rows = rows_of(args);
+  const int64_t columns = columns_of(args);
+  assay_fill_args plain = *args;
+  plain.a = 1;
+  assay_gemm_fill_normal(&plain, x);
+  if (args->operand == ASSAY_FUSED_GEMM_BIAS) return;
+  const bool is_a = args->operand == ASSAY_FUSED_GEMM_A;
+  const int64_t count = is_a ? rows : columns;
+  for (int64_t i = 0; i < count; i++) {
+    const double spread = 0.5 + assay_rng_uniform(args->rng);
+    x[is_a ? (i + 1) * columns - 1 : (rows - 1) * columns + i] = (is_a ? args->a : args->b) * spread;
+  }
+}

@@ -221,6 +221,13 @@ static const assay_knob knobs[] = {
 
 static const assay_variant variants[] = {
 #if defined(__x86_64__)
+    {.name = "avx512bf16",
+     .note = "packed pairs of BF16, 14 x 32 blocks of C in registers; FP16 as avx512",
+     .backend = ASSAY_CPU,
+     .features = ASSAY_CPU_AVX512 | ASSAY_CPU_AVX512_BF16,
+     .preferred = assay_gemm_prefers_pairs,
+     KNOBS,
+     .entry = {assay_gemm_avx512bf16}},
     {.name = "avx512",
      .note = "packed FP32 panels, 14 x 32 blocks of C in registers",
      .backend = ASSAY_CPU,

@@ -41,7 +41,7 @@ isa = $(if $(filter %_avx512bf16.c,$(1)),$(AVX512BF16_FLAGS),$(if $(filter %_avx
 	$(filter %_avx2.c,$(1)),$(AVX2_FLAGS),-ffp-contract=off)))
 
 # ---- files ----------------------------------------------------------------------------------------------------
-LIB_CORE := status tensor half rng fill probe
+LIB_CORE := status tensor half rng fill probe probe_gpu file process clock
 # Files for instructions that the target does not have are left out; their rows in the tables of variants are too.
 LIB_SRC := $(filter-out $(if $(X86_64),,%_avx2.c %_avx512.c %_avx512bf16.c),\
 	$(wildcard $(LIB_CORE:%=core/%.c) device/*.c ops/*.c ops/*/*.c))
@@ -50,13 +50,19 @@ EXERCISE_SRC := $(wildcard workshops/*/*.c)
 TEST_SRC := $(wildcard tests/test_*.c)
 FUZZ_SRC := $(wildcard fuzz/fuzz_*.c)
 HEADERS := $(wildcard include/assay/*.h $(addsuffix /*.h,core device ops ops/* workshops check bench evidence cli tests))
-FORMATTED := $(SRC) $(EXERCISE_SRC) $(TEST_SRC) $(FUZZ_SRC) $(HEADERS)
+FORMATTED := $(SRC) $(EXERCISE_SRC) $(TEST_SRC) $(FUZZ_SRC) $(HEADERS) tests/fake_driver.c
 
 object = $(patsubst %.c,$(BUILD)/%.o,$(1))
-OBJ := $(call object,$(SRC))
-LIB_OBJ := $(call object,$(LIB_SRC))
+# What the program compiles when it runs: it carries the kernels and the headers that they include.
+EMBEDDED := $(sort $(wildcard ops/*/*.cu check/*.cu include/assay/assay.h include/assay/workshop.h include/assay/kernel*.h))
+# The host half of a variant's kernels is C, and part of the library.
+CU_SRC := $(wildcard ops/*/*.cu)
+LIB_OBJ := $(call object,$(LIB_SRC)) $(CU_SRC:%=$(BUILD)/%.o) $(BUILD)/embedded.o
+OBJ := $(sort $(call object,$(SRC)) $(LIB_OBJ))
 TESTED_OBJ := $(filter-out $(BUILD)/cli/main.o,$(OBJ))
 TEST_BIN := $(TEST_SRC:%.c=$(BUILD)/%)
+# Stands in for the CUDA driver; only the loader ever sees its name.
+FAKE_DRIVER := $(BUILD)/tests/fake/libcuda.so.1
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(BUILD)/%)
 LIBRARIES := $(BUILD)/libassay.a $(BUILD)/libassay.so
 LIB_LIBS := -lm -ldl -lpthread
@@ -77,7 +83,8 @@ all: $(BUILD)/assay $(LIBRARIES) ## build the program and the library (default)
 # Rewritten only when their content changes: other flags rebuild everything, another list of files links again.
 $(BUILD)/flags: export CONTENT = $(COMPILE)
 $(BUILD)/objects: export CONTENT = $(OBJ) $(LDFLAGS)
-$(BUILD)/flags $(BUILD)/objects: FORCE
+$(BUILD)/embedded.list: export CONTENT = $(EMBEDDED)
+$(BUILD)/flags $(BUILD)/objects $(BUILD)/embedded.list: FORCE
 	@mkdir -p $(@D); printf '%s\n' "$$CONTENT" | cmp -s - $@ || printf '%s\n' "$$CONTENT" >$@
 
 # The library needs neither of these two; before anything else is compiled, a missing one gets a clear message.
@@ -93,6 +100,18 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(call isa,$<) -MMD -MP -c $< -o $@
 $(filter-out $(LIB_OBJ),$(OBJ)): | $(BUILD)/requirements
+
+$(BUILD)/%.cu.o: %.cu $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -ffp-contract=off -MMD -MP -x c -c $< -o $@
+
+$(BUILD)/embedded.c: $(EMBEDDED) $(BUILD)/embedded.list scripts/embed.sh
+	$(call say,EMBED,$@)
+	$(Q)scripts/embed.sh $(EMBEDDED) >$@
+$(BUILD)/embedded.o: $(BUILD)/embedded.c $(BUILD)/flags
+	$(call say,CC,$<)
+	$(Q)$(COMPILE) -MMD -MP -c $< -o $@
 
 $(BUILD)/assay: $(OBJ) $(BUILD)/objects
 	$(call say,LINK,$@)
@@ -111,11 +130,16 @@ $(BUILD)/libassay.so: $(BUILD)/libassay.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
 
 # ---- tests ----------------------------------------------------------------------------------------------------
-tests: all $(TEST_BIN) ## build the test programs
+tests: all $(TEST_BIN) $(FAKE_DRIVER) ## build the test programs
 
 $(TEST_BIN): $(BUILD)/%: $(BUILD)/%.o $(TESTED_OBJ) $(BUILD)/objects
 	$(call say,LINK,$@)
 	$(Q)$(LINK) $< $(TESTED_OBJ) -lcmocka $(LIBS) -o $@
+
+$(FAKE_DRIVER): tests/fake_driver.c $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 $(CFLAGS) $(WARNINGS) -Wno-unused-parameter -fPIC -shared $< -o $@
 
 check: tests ## build and run the tests; TESTS="tree tensor" picks some
 	@BUILD=$(BUILD) CC="$(CC)" tests/run.sh $(TESTS)
@@ -202,4 +226,4 @@ clean: ## remove the build folder
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*\#\# /\1\t/p' Makefile | expand -t 14
 
--include $(patsubst %.c,$(BUILD)/%.d,$(SRC) $(TEST_SRC) $(FUZZ_SRC) $(EXERCISE_SRC))
+-include $(BUILD)/embedded.d $(CU_SRC:%=$(BUILD)/%.d) $(patsubst %.c,$(BUILD)/%.d,$(SRC) $(TEST_SRC) $(FUZZ_SRC) $(EXERCISE_SRC))

@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "core/process.h"
 #include "cpu.h"
+#include "env_cuda.h"
 #include "exercise.h"
 
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static json_t *environment(void) {
   json_object_set_new(answer, "memory_mib",
                       memory != SIZE_MAX ? json_integer((json_int_t)(memory >> 20)) : json_null());
   json_object_set_new(answer, "compiler", has_compiler ? assay_json_text(compiler) : json_null());
-  json_object_set_new(answer, "cuda", json_null());
+  json_object_set_new(answer, "cuda", env_cuda());
   return answer;
 }
 
@@ -105,7 +106,7 @@ static int run_env(const cli_args *args) {
     print_line(answer, "threads", "threads", "");
     print_line(answer, "memory_mib", "memory in MiB", "unknown");
     print_line(answer, "compiler", "compiler", "not found: install one as cc, or name it in CC");
-    print_line(answer, "cuda", "CUDA", "not in this build");
+    env_cuda_print(json_object_get(answer, "cuda"));
   }
   json_decref(answer);
   return CLI_OK;
@@ -116,7 +117,8 @@ static const char *const examples[] = {"env", "env --json", NULL};
 const cli_command command_env = {
     .name = "env",
     .summary = "show the machine and the build, for a report of a problem",
-    .about = "Shows the version, the folders, the machine and the compiler that checks use.",
+    .about = "Shows the version, the folders, the machine, the compiler that checks use, and what there is "
+             "of CUDA.",
     .examples = examples,
     .options = options,
     .option_count = ENV_OPTIONS,

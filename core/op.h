@@ -157,6 +157,7 @@ typedef struct assay_variant {
   assay_backend backend;
   uint32_t features; /* ASSAY_CPU_... of device/cpu.h that it needs; 0 runs on every CPU */
   int lowest_arch;   /* CUDA: lowest compute capability, 80 for 8.0 */
+  bool cuda_only;    /* CUDA: it uses what the emulator does not have (wgmma, TMA); others run on simt too */
   /* Whether dispatch should take it where it runs; NULL: yes. For what features do not tell, such as a rate:
    * called whenever there is a choice, from any thread, with always the same answer. */
   bool (*preferred)(void);

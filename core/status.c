@@ -29,6 +29,7 @@ const char *assay_status_name(assay_status status) {
       [ASSAY_BAD_OPTION] = "bad option",
       [ASSAY_NO_MEMORY] = "no memory",
       [ASSAY_UNAVAILABLE] = "unavailable",
+      [ASSAY_KERNEL_FAULT] = "kernel fault",
   };
   _Static_assert(sizeof names / sizeof names[0] == ASSAY_STATUS_COUNT, "every status has a name");
   return (unsigned)status < ASSAY_STATUS_COUNT ? names[status] : "?";

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* queue.c - CPU queues, and the arena of each thread that calls kernels. */
+/* queue.c - opened queues, the CPU's, and the arena of each thread that calls kernels. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "cpu.h"
+#include "cuda_queue.h"
 #include "queue.h"
 #include "status.h"
 
@@ -69,7 +70,7 @@ static bool add_block(size_t bytes) {
   return true;
 }
 
-static void *cpu_scratch(assay_queue *queue, size_t bytes) {
+void *assay_arena_scratch(assay_queue *queue, size_t bytes) {
   (void)queue;
   if (bytes > PTRDIFF_MAX - 2 * ALIGNMENT || !arrange_freeing()) return NULL;
   /* Even 0 bytes get an address of their own. */
@@ -97,47 +98,87 @@ void assay_scratch_release(void) {
   if (total > arena.wanted) arena.wanted = total;
 }
 
-static const assay_queue_calls cpu_calls = {.version = 1, .scratch = cpu_scratch};
+bool assay_queue_uses_arena(const assay_queue *queue) {
+  return queue->calls->scratch == assay_arena_scratch;
+}
+
+static const assay_queue_calls cpu_calls = {.version = 2, .scratch = assay_arena_scratch};
 
 void assay_queue_init_cpu(assay_queue *queue, int threads) {
   assert(threads >= 1 && threads <= THREADS_MOST);
   *queue = (assay_queue){.calls = &cpu_calls, .device = ASSAY_DEVICE_CPU, .threads = threads};
 }
 
-/* The last error's sentence for a public call. */
-static assay_status refuse(assay_status status, const assay_message *why) {
-  assay_set_last_error(why->text);
-  return status;
+assay_status assay_queue_check_open(int *threads, assay_queue **queue, assay_message *why) {
+  if (queue == NULL)
+    return assay_explain(why, ASSAY_BAD_POINTER, "queue is NULL; pass the address of a queue pointer");
+  *queue = NULL;
+  if (*threads < 0 || *threads > THREADS_MOST) {
+    return assay_explain(why, ASSAY_BAD_OPTION,
+                         "threads is %d; it must be 0 (the default of this process) to %d", *threads,
+                         THREADS_MOST);
+  }
+  if (*threads == 0) *threads = assay_default_threads();
+  return ASSAY_OK;
 }
+
+static void close_cpu(assay_queue *queue) {
+  free(queue);
+}
+
+/* A call on the CPU has ended when it returns. */
+static assay_status wait_cpu(assay_queue *queue) {
+  (void)queue;
+  return ASSAY_OK;
+}
+
+static const assay_queue_kind cpu_kind = {.close = close_cpu, .wait = wait_cpu};
 
 assay_status assay_queue_open_cpu(int threads, assay_queue **queue) {
   assay_message why;
-  if (queue == NULL) {
-    return refuse(
-        assay_explain(&why, ASSAY_BAD_POINTER, "queue is NULL; pass the address of a queue pointer"), &why);
+  assay_queue_owned *opened = NULL;
+  assay_status status = assay_queue_check_open(&threads, queue, &why);
+  if (status == ASSAY_OK && (opened = malloc(sizeof *opened)) == NULL) {
+    status =
+        assay_explain(&why, ASSAY_NO_MEMORY, "a queue of %zu bytes could not be allocated", sizeof *opened);
   }
-  *queue = NULL;
-  if (threads < 0 || threads > THREADS_MOST) {
-    return refuse(assay_explain(&why, ASSAY_BAD_OPTION,
-                                "threads is %d; it must be 0 (the default of this process) to %d", threads,
-                                THREADS_MOST),
-                  &why);
+  if (status != ASSAY_OK) {
+    assay_set_last_error(why.text);
+    return status;
   }
-  assay_queue *opened = malloc(sizeof *opened);
-  if (opened == NULL) {
-    return refuse(
-        assay_explain(&why, ASSAY_NO_MEMORY, "a queue of %zu bytes could not be allocated", sizeof *opened),
-        &why);
-  }
-  assay_queue_init_cpu(opened, threads > 0 ? threads : assay_default_threads());
-  *queue = opened;
+  assert(queue != NULL && opened != NULL);
+  assay_queue_init_cpu(&opened->queue, threads);
+  opened->kind = &cpu_kind;
+  *queue = &opened->queue;
   return ASSAY_OK;
 }
 
 void assay_queue_close(assay_queue *queue) {
-  free(queue);
+  if (queue != NULL) ((assay_queue_owned *)queue)->kind->close(queue);
+}
+
+assay_status assay_queue_wait(assay_queue *queue) {
+  if (queue == NULL) {
+    assay_set_last_error("queue is NULL; open one first");
+    return ASSAY_BAD_POINTER;
+  }
+  return ((assay_queue_owned *)queue)->kind->wait(queue);
 }
 
 int assay_queue_threads(const assay_queue *queue) {
   return queue == NULL ? 0 : queue->threads;
+}
+
+const char *assay_queue_log(const assay_queue *queue) {
+  const assay_queue_kind *kind = ((const assay_queue_owned *)queue)->kind;
+  return kind->log != NULL ? kind->log(queue) : "";
+}
+
+/* The calls tell whose queue it is; one that somebody else made has no kind. */
+void assay_queue_release(assay_queue *queue) {
+  if (assay_queue_uses_arena(queue)) {
+    assay_scratch_release();
+  } else if (queue->calls == &assay_cuda_calls) {
+    ((assay_queue_owned *)queue)->kind->release(queue);
+  }
 }

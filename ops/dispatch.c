@@ -4,10 +4,14 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cpu.h"
+#include "cuda_driver.h"
+#include "nvrtc.h"
 #include "ops.h"
+#include "process.h"
 #include "queue.h"
 
 static const char *const backend_names[ASSAY_BACKEND_COUNT] = {"cpu", "cuda", "simt"};
@@ -28,25 +32,87 @@ const assay_variant *assay_variant_find(const assay_operator *op, const char *na
   return NULL;
 }
 
-bool assay_variant_runs_here(const assay_variant *variant, assay_message *why) {
-  if (variant->backend != ASSAY_CPU) {
-    assay_explain(why, ASSAY_UNAVAILABLE, "variant %s needs the %s backend, which this build does not have",
-                  variant->name, backend_names[variant->backend]);
-    return false;
-  }
+/* ---- what can run where -------------------------------------------------------------------------------- */
+
+static bool cpu_can_run(const assay_variant *variant, assay_message *why) {
   const uint32_t missing = variant->features & ~assay_cpu_features();
-  if (missing != 0) {
-    assay_explain(
+  if (missing == 0) return true;
+  (void)assay_explain(
+      why, ASSAY_UNAVAILABLE,
+      "variant %s needs %s, which this CPU, its operating system or ASSAY_CPU_FEATURES does not offer",
+      variant->name, assay_cpu_feature_names(missing));
+  return false;
+}
+
+/* The emulator compiles kernels with $CC, whose first word is the program, else cc. */
+static bool emulator_can_run(const assay_variant *variant, assay_message *why) {
+  char compiler[256];
+  const char *asked = getenv("CC");
+  if (variant->cuda_only) {
+    (void)assay_explain(
         why, ASSAY_UNAVAILABLE,
-        "variant %s needs %s, which this CPU, its operating system or ASSAY_CPU_FEATURES does not offer",
-        variant->name, assay_cpu_feature_names(missing));
+        "variant %s uses instructions that the emulator does not have; it needs a GPU of architecture "
+        "%d.%d",
+        variant->name, variant->lowest_arch / 10, variant->lowest_arch % 10);
     return false;
   }
-  return true;
+  if (asked == NULL || asked[strspn(asked, " ")] == '\0') asked = "cc";
+  asked += strspn(asked, " ");
+  snprintf(compiler, sizeof compiler, "%.*s", (int)strcspn(asked, " "), asked);
+  if (assay_program_exists(compiler)) return true;
+  (void)assay_explain(
+      why, ASSAY_UNAVAILABLE,
+      "variant %s is compiled for the emulator by a C compiler, and %s was not found: install gcc or "
+      "clang, or set CC",
+      variant->name, compiler);
+  return false;
+}
+
+static bool cuda_can_run(const assay_variant *variant, int device, assay_message *why) {
+  assay_message reason;
+  cuda_device_info info;
+  const cuda_driver *driver = assay_cuda_driver(&reason);
+  bool ready = driver != NULL && assay_nvrtc_find(driver->version / 1000, &reason) != NULL;
+  ready = ready && assay_cuda_device(device, &info, &reason) == ASSAY_OK;
+  if (!ready) {
+    (void)assay_explain(why, ASSAY_UNAVAILABLE, "variant %s: %s", variant->name, reason.text);
+    return false;
+  }
+  if (info.architecture >= variant->lowest_arch) return true;
+  (void)assay_explain(why, ASSAY_UNAVAILABLE,
+                      "variant %s needs a GPU of architecture %d.%d; device %d, %s, has %d.%d", variant->name,
+                      variant->lowest_arch / 10, variant->lowest_arch % 10, device, info.name,
+                      info.architecture / 10, info.architecture % 10);
+  return false;
+}
+
+bool assay_variant_serves(const assay_variant *variant, assay_backend backend) {
+  return variant->backend == backend || (variant->backend == ASSAY_CUDA && backend == ASSAY_SIMT);
+}
+
+bool assay_variant_runs_on(const assay_variant *variant, assay_backend backend, int device,
+                           assay_message *why) {
+  if (!assay_variant_serves(variant, backend)) {
+    (void)assay_explain(why, ASSAY_UNAVAILABLE, "variant %s runs on the %s backend, not on %s", variant->name,
+                        backend_names[variant->backend], backend_names[backend]);
+    return false;
+  }
+  if (backend == ASSAY_CPU) return cpu_can_run(variant, why);
+  return backend == ASSAY_SIMT ? emulator_can_run(variant, why) : cuda_can_run(variant, device, why);
+}
+
+bool assay_variant_runs_here(const assay_variant *variant, assay_message *why) {
+  if (variant->backend == ASSAY_CPU) return cpu_can_run(variant, why);
+  return assay_cuda_device_files() || emulator_can_run(variant, why);
 }
 
 static assay_backend queue_backend(const assay_queue *queue) {
-  return queue->device == ASSAY_DEVICE_CPU ? ASSAY_CPU : ASSAY_CUDA;
+  if (queue->device == ASSAY_DEVICE_CPU) return ASSAY_CPU;
+  return queue->device == ASSAY_DEVICE_EMULATOR ? ASSAY_SIMT : ASSAY_CUDA;
+}
+
+static bool runs_on_queue(const assay_variant *variant, const assay_queue *queue, assay_message *why) {
+  return assay_variant_runs_on(variant, queue_backend(queue), queue->device, why);
 }
 
 bool assay_variant_is_preferred(const assay_variant *variant) {
@@ -61,11 +127,13 @@ static const assay_variant *best_variant(const assay_operator *op, const assay_q
                 backend_names[queue_backend(queue)]);
   for (int k = 0; k < op->variant_count; ++k) {
     const assay_variant *variant = &op->variants[k];
-    if (variant->backend != queue_backend(queue) || !assay_variant_runs_here(variant, why)) continue;
+    if (!assay_variant_serves(variant, queue_backend(queue)) || !runs_on_queue(variant, queue, why)) continue;
     if (assay_variant_is_preferred(variant)) return variant;
   }
   return NULL;
 }
+
+/* ---- what is checked before a call --------------------------------------------------------------------- */
 
 /* Every operand must be where the queue runs. */
 static assay_status check_devices(const assay_tensor *tensors, const char *const *names, int count,
@@ -74,8 +142,8 @@ static assay_status check_devices(const assay_tensor *tensors, const char *const
     if (tensors[k].device == queue->device) continue;
     return assay_explain(why, ASSAY_BAD_DEVICE,
                          "%s is on device %" PRId32 ", but the queue runs on device %" PRId32
-                         " (%d is the CPU)",
-                         names[k], tensors[k].device, queue->device, ASSAY_DEVICE_CPU);
+                         " (%d is the CPU, %d the emulator)",
+                         names[k], tensors[k].device, queue->device, ASSAY_DEVICE_CPU, ASSAY_DEVICE_EMULATOR);
   }
   return ASSAY_OK;
 }
@@ -123,12 +191,20 @@ static assay_status check_knobs(const assay_operator *op, const assay_variant *v
   return ASSAY_OK;
 }
 
-/* Only the library's own queues use the arena of this thread; others manage the scratch that they hand out.
- */
-static bool uses_own_arena(const assay_queue *queue) {
-  assay_queue own;
-  assay_queue_init_cpu(&own, 1);
-  return queue->calls == own.calls;
+/* ---- calling ------------------------------------------------------------------------------------------- */
+
+/* Why a kernel returned `status`. What it launches explains itself as the thread's last error. */
+static assay_status explain_failure(const assay_operator *op, const assay_variant *variant,
+                                    assay_status status, const char *reason, assay_message *why) {
+  const char *name = op->subject.name;
+  if (reason[0] != '\0')
+    return assay_explain(why, status, "variant %s of %s: %s", variant->name, name, reason);
+  if (status == ASSAY_NO_MEMORY) {
+    return assay_explain(why, status, "scratch for variant %s of %s could not be allocated", variant->name,
+                         name);
+  }
+  return assay_explain(why, status, "variant %s of %s failed: %s", variant->name, name,
+                       assay_status_name(status));
 }
 
 static assay_status run_variant(const assay_operator *op, const assay_variant *variant, int entry,
@@ -138,16 +214,18 @@ static assay_status run_variant(const assay_operator *op, const assay_variant *v
     return assay_explain(why, ASSAY_UNAVAILABLE, "variant %s of %s has no function %s", variant->name,
                          op->subject.name, op->subject.exports[entry].name);
   }
+  if (queue->device == ASSAY_DEVICE_CPU) {
+    const assay_status status = variant->entry[entry](in, out, opt, queue);
+    assay_queue_release(queue);
+    return status == ASSAY_OK ? ASSAY_OK : explain_failure(op, variant, status, "", why);
+  }
+  assay_message before; /* a call that succeeds leaves the last error alone */
+  (void)assay_explain(&before, ASSAY_OK, "%s", assay_last_error());
+  assay_set_last_error("");
   const assay_status status = variant->entry[entry](in, out, opt, queue);
-  if (uses_own_arena(queue)) assay_scratch_release();
-  if (status == ASSAY_NO_MEMORY) {
-    return assay_explain(why, status, "scratch for variant %s of %s could not be allocated", variant->name,
-                         op->subject.name);
-  }
-  if (status != ASSAY_OK) {
-    return assay_explain(why, status, "variant %s of %s failed: %s", variant->name, op->subject.name,
-                         assay_status_name(status));
-  }
+  assay_queue_release(queue);
+  if (status != ASSAY_OK) return explain_failure(op, variant, status, assay_last_error(), why);
+  assay_set_last_error(before.text);
   return ASSAY_OK;
 }
 
@@ -167,12 +245,11 @@ assay_status assay_operator_call(const assay_operator *op, const assay_variant *
   if (variant == NULL) {
     variant = best_variant(op, queue, why);
     if (variant == NULL) return ASSAY_UNAVAILABLE;
-  } else if (!assay_variant_runs_here(variant, why)) {
-    return ASSAY_UNAVAILABLE;
-  }
-  if (variant->backend != queue_backend(queue)) {
+  } else if (!assay_variant_serves(variant, queue_backend(queue))) {
     return assay_explain(why, ASSAY_BAD_DEVICE, "variant %s runs on the %s backend, but the queue is on %s",
                          variant->name, backend_names[variant->backend], backend_names[queue_backend(queue)]);
+  } else if (!runs_on_queue(variant, queue, why)) {
+    return ASSAY_UNAVAILABLE;
   }
 
   assay_status status = subject->validate(entry, in, out, opt, ASSAY_LIMITS_LIBRARY, why);

@@ -13,8 +13,18 @@ extern const int assay_operator_count;
 const assay_operator *assay_operator_find(const char *name);
 const assay_variant *assay_variant_find(const assay_operator *op, const char *name);
 
-/* Whether this machine can run the variant; `why` says what is missing when not. */
+/* Whether a row of the table is for queues of the backend: rows made for CUDA serve the emulator as well. */
+bool assay_variant_serves(const assay_variant *variant, assay_backend backend);
+
+/* Whether the variant can run on this machine at all; `why` says what is missing when not. A quick answer for
+ * lists: no driver is opened. A CUDA variant counts when the emulator can run it, or when there is an NVIDIA
+ * device. */
 bool assay_variant_runs_here(const assay_variant *variant, assay_message *why);
+
+/* Whether it can run on queues of a backend; `device` counts for ASSAY_CUDA only, and that opens the driver.
+ * A row of the table made for CUDA serves the emulator as well, unless it is marked cuda_only. */
+bool assay_variant_runs_on(const assay_variant *variant, assay_backend backend, int device,
+                           assay_message *why);
 
 /* Whether dispatch takes the variant where it runs and no earlier one does. Only for one that runs here: its
  * answer may come from a short calibration. */

@@ -210,13 +210,13 @@ complains 'cannot make the folder work'
 report $right "start says why it cannot write"
 cd "$folder/course" || exit 1
 
-run 3 start "$name" --backend cuda
+run 3 start online_normalizer --backend cuda
 complains 'no CUDA starter'
 report $right "a starter that does not exist is unavailable"
 run 3 check "$name" --backend cuda
 says '^UNAVAILABLE'
 report $right "a backend that is not there is unavailable"
-run 3 check "$name" --library --backend simt --json
+run 3 check online_normalizer --library --backend simt --json
 says '"unavailable": 1'
 json
 report $right "the same in JSON"
@@ -298,11 +298,14 @@ json
 report $right "list --level --json"
 run 0 env
 says '^version +[0-9]'
-says '^CUDA +not in this build'
+says '^CUDA driver +(for CUDA [0-9]|.*(install|update|check))'
+says '^NVRTC +([0-9]+\.[0-9]+, /|.*install)'
+says '^kernel cache +/'
 report $right "env"
 run 0 env --json
 json
 says '"work_folder": "/.*/work"'
+for key in driver driver_reason devices nvrtc nvrtc_reason nvrtc_found cache; do says "\"$key\": "; done
 report $right "env --json"
 
 run 2 check "$name" --color always

@@ -34,16 +34,17 @@ enum { ASSAY_MAX_RANK = 4 };
 /* What a call answers. 0 is success; every other value leaves the outputs of a rejected call untouched. */
 typedef enum assay_status {
   ASSAY_OK = 0,
-  ASSAY_TODO,        /* an exercise that is not written yet */
-  ASSAY_BAD_POINTER, /* NULL where data is needed, or not aligned to its element */
-  ASSAY_BAD_SHAPE,   /* rank or a size is out of range, or sizes do not fit each other */
-  ASSAY_BAD_DTYPE,   /* element type not supported, or types that must agree differ */
-  ASSAY_BAD_STRIDE,  /* negative, not contiguous where that is needed, or the span overflows */
-  ASSAY_BAD_DEVICE,  /* a tensor is not where the queue runs */
-  ASSAY_BAD_ALIAS,   /* an output overlaps an input */
-  ASSAY_BAD_OPTION,  /* a knob has no such value, or the variant has no such knob */
-  ASSAY_NO_MEMORY,   /* scratch could not be allocated */
-  ASSAY_UNAVAILABLE, /* no such operator or variant, or this machine cannot run it */
+  ASSAY_TODO,         /* an exercise that is not written yet */
+  ASSAY_BAD_POINTER,  /* NULL where data is needed, or not aligned to its element */
+  ASSAY_BAD_SHAPE,    /* rank or a size is out of range, or sizes do not fit each other */
+  ASSAY_BAD_DTYPE,    /* element type not supported, or types that must agree differ */
+  ASSAY_BAD_STRIDE,   /* negative, not contiguous where that is needed, or the span overflows */
+  ASSAY_BAD_DEVICE,   /* a tensor is not where the queue runs */
+  ASSAY_BAD_ALIAS,    /* an output overlaps an input */
+  ASSAY_BAD_OPTION,   /* a knob has no such value, or the variant has no such knob */
+  ASSAY_NO_MEMORY,    /* scratch could not be allocated */
+  ASSAY_UNAVAILABLE,  /* no such operator or variant, or this machine cannot run it */
+  ASSAY_KERNEL_FAULT, /* a kernel does not compile, or broke a rule of the GPU while it ran */
   ASSAY_STATUS_COUNT
 } assay_status;
 
@@ -55,8 +56,8 @@ typedef enum assay_dtype {
   ASSAY_DTYPE_COUNT
 } assay_dtype;
 
-/* The device number of host memory; CUDA devices count from 0. */
-enum { ASSAY_DEVICE_CPU = -1 };
+/* Device numbers: host memory, host memory of the CUDA emulator; CUDA devices count from 0. */
+enum { ASSAY_DEVICE_CPU = -1, ASSAY_DEVICE_EMULATOR = -2 };
 
 /*
  * A view of memory that somebody else owns. Element (i0, i1, ...) is at data + sum(i[k] * stride[k])
@@ -94,6 +95,28 @@ ASSAY_API const char *assay_last_error(void);
  */
 ASSAY_API assay_status assay_queue_open_cpu(int threads, assay_queue **queue);
 ASSAY_API void assay_queue_close(assay_queue *queue);
+
+/*
+ * Opens a queue on CUDA device `device`, whose tensors and workspaces are device memory. With `stream` NULL
+ * the queue makes a stream of its own in the device's primary context; otherwise it wraps the caller's
+ * CUstream (and that stream's context), which must outlive it. Calls are asynchronous: they return when their
+ * kernels are launched. Errors: ASSAY_BAD_POINTER, ASSAY_BAD_DEVICE (no such device), ASSAY_NO_MEMORY,
+ * ASSAY_UNAVAILABLE (no driver, or no NVRTC that fits it; assay_last_error() says which).
+ */
+ASSAY_API assay_status assay_queue_open_cuda(int device, void *stream, assay_queue **queue);
+
+/*
+ * Opens a queue that runs the CUDA kernels on the CPU, emulated: for tests and for learning, not for speed.
+ * Its tensors are host memory with device ASSAY_DEVICE_EMULATOR. Blocks run on up to `threads` threads, 0 as
+ * for a CPU queue. Kernels are compiled by $CC, else cc, when first launched; without a compiler a call
+ * answers ASSAY_UNAVAILABLE; a kernel that breaks a rule (a barrier that not all threads reach, say) ends
+ * with ASSAY_KERNEL_FAULT, and its outputs are undefined. Errors of opening: as for a CPU queue.
+ */
+ASSAY_API assay_status assay_queue_open_emulator(int threads, assay_queue **queue);
+
+/* Waits until everything that was given to the queue has run; at once on the CPU and the emulator. Errors:
+ * ASSAY_BAD_POINTER, ASSAY_KERNEL_FAULT (a kernel failed on the device), ASSAY_UNAVAILABLE (the device). */
+ASSAY_API assay_status assay_queue_wait(assay_queue *queue);
 
 /* The number of threads that a call on this queue may use. */
 ASSAY_API int assay_queue_threads(const assay_queue *queue);

@@ -19,17 +19,42 @@
 typedef assay_status assay_kernel(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
                                   assay_queue *queue);
 
+/* A compile-time constant of a CUDA kernel: tile sizes, knobs, the element type. Arrays end with {NULL, 0}.
+ */
+typedef struct assay_define {
+  const char *name;
+  int64_t value;
+} assay_define;
+
+typedef struct assay_dim3 {
+  uint32_t x, y, z;
+} assay_dim3;
+
+/* One launch of a CUDA kernel; kernel.h fills it in. */
+typedef struct assay_launch {
+  const char *file; /* the source that holds the kernel: __FILE__ of the host half */
+  const char *kernel;
+  assay_dim3 grid, block;
+  uint32_t shared_bytes; /* dynamic shared memory of a block */
+  uint32_t cluster;      /* blocks a cluster along x; 0 and 1: no clusters */
+  const assay_define *defines;
+  const void *args; /* the kernel's one argument, copied before the launch returns */
+  size_t arg_bytes;
+} assay_launch;
+
 /* What a queue can do for a kernel. New entries are added at the end, `version` counts them. */
 typedef struct assay_queue_calls {
   uint32_t version;
   /* `bytes` of private memory, 64-byte aligned, contents undefined, valid until the kernel returns. NULL if
    * there is none. Each call gives new memory. Call it from the thread that the kernel was called on. */
   void *(*scratch)(assay_queue *queue, size_t bytes);
+  /* Version 2. Starts a kernel, in order with what the queue was given before; NULL on a CPU queue. */
+  assay_status (*launch)(assay_queue *queue, const assay_launch *launch);
 } assay_queue_calls;
 
 struct assay_queue {
   const assay_queue_calls *calls;
-  int32_t device;  /* ASSAY_DEVICE_CPU */
+  int32_t device;  /* ASSAY_DEVICE_CPU, ASSAY_DEVICE_EMULATOR or a CUDA device */
   int32_t threads; /* the most threads that the kernel may use */
 };
 

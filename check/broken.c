@@ -51,6 +51,9 @@ static bool finish(parser *self) {
   if (defect->file == NULL) return fail(self, "no \"file:\" in the block of ", defect->name);
   if (defect->caught_by == NULL) return fail(self, "no \"caught-by:\" in the block of ", defect->name);
   if (defect->why == NULL) return fail(self, "no \"why:\" in the block of ", defect->name);
+  if (defect->seen_on != NULL && strcmp(defect->seen_on, "simt") != 0) {
+    return fail(self, "\"seen-on:\" must be simt in the block of ", defect->name);
+  }
   if (defect->old_text == NULL || defect->old_text[0] == '\0') {
     return fail(self, "no old text (\"- \" lines) in the block of ", defect->name);
   }
@@ -86,8 +89,8 @@ static bool start_block(parser *self, const char *line, size_t length) {
 
 static bool set_field(parser *self, const char *line, size_t length) {
   broken_defect *defect = current(self);
-  const char *const keys[] = {"file: ", "caught-by: ", "why: "};
-  char **const fields[] = {&defect->file, &defect->caught_by, &defect->why};
+  const char *const keys[] = {"file: ", "caught-by: ", "why: ", "seen-on: "};
+  char **const fields[] = {&defect->file, &defect->caught_by, &defect->why, &defect->seen_on};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
     const size_t key = strlen(keys[i]);
     if (length <= key || strncmp(line, keys[i], key) != 0) continue;
@@ -95,7 +98,7 @@ static bool set_field(parser *self, const char *line, size_t length) {
     *fields[i] = strndup(line + key, length - key);
     return *fields[i] != NULL || fail(self, "out of memory", "");
   }
-  return fail(self, "expected \"file: \", \"caught-by: \", \"why: \", \"- \" or \"+ \"", "");
+  return fail(self, "expected \"file: \", \"caught-by: \", \"why: \", \"seen-on: \", \"- \" or \"+ \"", "");
 }
 
 static bool take_line(parser *self, const char *line, size_t length) {
@@ -136,6 +139,7 @@ void broken_free(broken_list *list) {
     free(list->defects[i].file);
     free(list->defects[i].caught_by);
     free(list->defects[i].why);
+    free(list->defects[i].seen_on);
     free(list->defects[i].old_text);
     free(list->defects[i].new_text);
   }

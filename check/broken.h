@@ -16,14 +16,16 @@
  * + the new line
  *
  * All '-' lines of a block form one old text, all '+' lines one new text (none: the old text is deleted).
- * Lines that start with '#' and empty lines between blocks are ignored. `file` is relative to the exercise's
- * folder, or to the source folder when it holds a slash.
+ * A defect of a .cu file that only the emulator is sure to show has a line "seen-on: simt": hardware may give
+ * the right values all the same. Lines that start with '#' and empty lines between blocks are ignored. `file`
+ * is relative to the exercise's folder, or to the source folder when it holds a slash.
  */
 typedef struct broken_defect {
   char *name;
   char *file;
   char *caught_by;
   char *why;
+  char *seen_on;  /* NULL: wherever it runs */
   char *old_text; /* lines joined with \n, without a final one */
   char *new_text;
   int line; /* of the [name] */

@@ -79,7 +79,8 @@ verdict build_object(const char *source, const char *object, assay_message *reas
     argv[count++] = word;
   }
   for (size_t i = 0; build_flags[i] != NULL; i++) argv[count++] = build_flags[i];
-  const char *const tail[] = {include, "-o", object, source, "-lm", NULL};
+  /* The host half of a .cu file is C. Its kernels are compiled when they are launched. */
+  const char *const tail[] = {include, "-o", object, "-x", "c", source, "-x", "none", "-lm", NULL};
   for (size_t i = 0; i < sizeof tail / sizeof tail[0]; i++) argv[count++] = tail[i];
 
   assay_process_result result;

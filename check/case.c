@@ -43,10 +43,11 @@ static void fill_gaps(case_operand *operand) {
 }
 
 static bool open_operand(case_operand *operand, const char *name, const assay_operand_plan *plan,
-                         assay_placement placement, int slot) {
+                         int32_t device, assay_placement placement, int slot) {
   *operand = (case_operand){.name = name, .slot = slot};
   operand->tensor = assay_tensor_make(NULL, plan->dtype, plan->rank, plan->shape);
   memcpy(operand->tensor.stride, plan->stride, sizeof operand->tensor.stride);
+  operand->tensor.device = device;
   operand->buffer.fd = -1;
   if (plan->absent) {
     operand->slot = -1;
@@ -64,8 +65,8 @@ static bool open_operand(case_operand *operand, const char *name, const assay_op
   return true;
 }
 
-assay_case *case_open(const assay_subject *subject, const assay_plan *plan, assay_placement placement,
-                      int *next_slot) {
+assay_case *case_open(const assay_subject *subject, const assay_plan *plan, int32_t device,
+                      assay_placement placement, int *next_slot) {
   assay_case *operands = calloc(1, sizeof *operands);
   if (operands == NULL) return NULL;
   operands->function = &subject->exports[plan->entry];
@@ -76,11 +77,13 @@ assay_case *case_open(const assay_subject *subject, const assay_plan *plan, assa
   bool ready = *next_slot + function->in_count + function->out_count <= PROTOCOL_SLOTS;
   if (!ready) errno = EMFILE;
   for (int i = 0; ready && i < function->in_count; i++) {
-    ready = open_operand(&operands->in[i], function->in_names[i], &plan->in[i], placement, (*next_slot)++);
+    ready = open_operand(&operands->in[i], function->in_names[i], &plan->in[i], device, placement,
+                         (*next_slot)++);
     if (ready && operands->in[i].slot >= 0) fill_gaps(&operands->in[i]);
   }
   for (int i = 0; ready && i < function->out_count; i++) {
-    ready = open_operand(&operands->out[i], function->out_names[i], &plan->out[i], placement, (*next_slot)++);
+    ready = open_operand(&operands->out[i], function->out_names[i], &plan->out[i], device, placement,
+                         (*next_slot)++);
   }
   if (ready) return operands;
   const int error = errno;

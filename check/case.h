@@ -26,9 +26,10 @@ struct assay_case {
   uint64_t poison; /* seed of the outputs' contents before the last call */
 };
 
-/* Allocates what the plan asks for; slots count up from *next_slot. NULL with errno set. */
-assay_case *case_open(const assay_subject *subject, const assay_plan *plan, assay_placement placement,
-                      int *next_slot);
+/* Allocates what the plan asks for, as tensors of `device`; slots count up from *next_slot. NULL with errno
+ * set. */
+assay_case *case_open(const assay_subject *subject, const assay_plan *plan, int32_t device,
+                      assay_placement placement, int *next_slot);
 void case_close(assay_case *operands);
 
 /* Logical values in row-major order into the strided storage; the gaps keep their NaN. */

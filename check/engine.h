@@ -47,8 +47,8 @@ bool check_run(const check_target *target, const check_options *options, check_s
 void check_interrupt(void);
 bool check_interrupted(void);
 
-/* How many checks of tiers up to `tier` apply to the target; what `list` shows. */
-int check_count(const assay_subject *subject, assay_scope scope, assay_tier tier);
+/* How many checks of tiers up to `tier` apply to a target on the backend; what `list` shows. */
+int check_count(const assay_subject *subject, assay_scope scope, assay_backend backend, assay_tier tier);
 
 /* The main of the worker process: `assay --worker FD`, started only by the engine. */
 int worker_main(int socket_fd);

@@ -36,14 +36,22 @@ void judge_release(assay_probe *probe) {
   if (self->worker.pid > 0) (void)session_unmap(&self->worker, &outcome);
 }
 
+/* CUDA kernels are judged on the first device. */
+static int32_t device_of(assay_backend backend) {
+  return backend == ASSAY_CPU ? ASSAY_DEVICE_CPU : backend == ASSAY_SIMT ? ASSAY_DEVICE_EMULATOR : 0;
+}
+
 void judge_init(judge *self, const check_target *target, const check_options *options, const char *object) {
   *self = (judge){.target = target, .options = options, .worker = {.socket = -1}};
   self->probe.calls = &judge_probe_calls;
   self->probe.subject = target->subject;
+  self->probe.backend = target->backend;
+  self->probe.device = device_of(target->backend);
   self->probe.limits = target->kind == TARGET_LIBRARY ? ASSAY_LIMITS_LIBRARY : ASSAY_LIMITS_WORKSHOP;
   self->load.head = (message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_LOAD};
   self->load.target = (int32_t)target->kind;
   self->load.index = target->index;
+  self->load.backend = (int32_t)target->backend;
   self->load.threads = options->threads > 0 ? options->threads : assay_default_threads();
   snprintf(self->load.subject, sizeof self->load.subject, "%s", target->subject->name);
   if (object != NULL) snprintf(self->load.path, sizeof self->load.path, "%s", object);
@@ -145,6 +153,8 @@ static void run_case(judge *self, const assay_check *check, int row, int dtype, 
   self->probe.layout = layout;
   self->probe.threads = self->load.threads;
   self->probe.special_poison = false;
+  self->probe.streams = ASSAY_STREAMS_QUIET;
+  self->probe.schedule = assay_seed_mix(seed, 0x51a7);
   self->oracle_seconds = 0;
   self->cases_run++;
   if (check->run == NULL) {

@@ -64,7 +64,7 @@ assay_case *judge_make(assay_probe *probe, const assay_plan *plan) {
     (void)judge_end(self, VERDICT_UNAVAILABLE, "not enough free memory for the operands of this case");
     return NULL;
   }
-  assay_case *operands = case_open(probe->subject, plan, self->placement, &self->slots);
+  assay_case *operands = case_open(probe->subject, plan, probe->device, self->placement, &self->slots);
   if (operands == NULL) {
     (void)judge_end(self, VERDICT_UNAVAILABLE, "operands could not be allocated: %s", strerror(errno));
     return NULL;
@@ -183,8 +183,10 @@ static bool lost_worker(judge *self, const session_outcome *outcome) {
   char where[320] = "";
   const bool memory = strcmp(outcome->reason, "SIGSEGV") == 0 || strcmp(outcome->reason, "SIGBUS") == 0;
   if (memory) describe_fault(self, &outcome->fault, where, sizeof where);
-  return judge_end(self, VERDICT_CRASH, "%s%s%s", outcome->reason,
-                   memory ? ": the kernel " : " in the kernel", where);
+  const char *thread = outcome->fault.where; /* of an emulated kernel */
+  return judge_end(self, VERDICT_CRASH, "%s%s%s%s%.*s", outcome->reason,
+                   memory ? ": the kernel " : " in the kernel", where, thread[0] != '\0' ? "; " : "",
+                   (int)sizeof outcome->fault.where, thread);
 }
 
 static void wire_tensors(const case_operand *operands, int count, wire_tensor *wires) {
@@ -201,14 +203,22 @@ static void start_request(judge *self, run_request *request, int count) {
   memset(request, 0, sizeof *request);
   request->head = (message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_RUN};
   request->threads = self->probe.threads;
+  request->streams = (int32_t)self->probe.streams;
+  request->schedule = self->probe.schedule;
   request->call_count = count;
   request->poison = self->poison++;
+  for (int i = 0; i < count; i++) {
+    for (int k = 0; k < ASSAY_MAX_OPERANDS; k++)
+      request->calls[i].in[k].slot = request->calls[i].out[k].slot = -1;
+  }
 }
 
 static bool judge_status(judge *self, const session_outcome *outcome) {
   if (outcome->status == ASSAY_OK) return true;
+  if (outcome->unavailable) return judge_end(self, VERDICT_UNAVAILABLE, "%s", outcome->reason);
   if (outcome->status == ASSAY_TODO)
     return judge_end(self, VERDICT_TODO, "the function still returns ASSAY_TODO");
+  if (outcome->status == ASSAY_KERNEL_FAULT) return judge_end(self, VERDICT_FAIL, "%s", outcome->reason);
   return judge_end(self, VERDICT_FAIL, "returned \"%s\" for a valid call%s%s",
                    assay_status_name(outcome->status), outcome->reason[0] != '\0' ? ": " : "",
                    outcome->reason);

@@ -10,7 +10,7 @@
 
 #include "op.h"
 
-enum { PROTOCOL_MAGIC = 0x41535359, PROTOCOL_VERSION = 1 };
+enum { PROTOCOL_MAGIC = 0x41535359, PROTOCOL_VERSION = 2 };
 enum { PROTOCOL_SLOTS = 64, PROTOCOL_CALLS = 8, PROTOCOL_PATH = 4096, PROTOCOL_NAME = 64 };
 
 typedef enum message_kind {
@@ -32,6 +32,7 @@ typedef struct load_request {
   message_head head;
   int32_t target;  /* a target_kind */
   int32_t index;   /* variant or must-fail kernel */
+  int32_t backend; /* an assay_backend: what kind of queue the calls get */
   int32_t threads; /* of the largest queue so far: its OpenMP threads are started now */
   char subject[PROTOCOL_NAME];
   char path[PROTOCOL_PATH]; /* of the shared object */
@@ -64,6 +65,8 @@ typedef struct wire_call {
 typedef struct run_request {
   message_head head;
   int32_t threads;
+  int32_t streams;   /* an assay_streams */
+  uint64_t schedule; /* simt: seed of the order of threads and blocks */
   int32_t call_count;
   uint64_t poison; /* seed of what scratch holds */
   wire_call calls[PROTOCOL_CALLS];
@@ -72,6 +75,7 @@ typedef struct run_request {
 typedef struct done_reply {
   message_head head;
   int32_t failed;         /* the request could not be carried out; `text` says why */
+  int32_t unavailable;    /* this machine is the reason that it failed, or that the status is not ASSAY_OK */
   int32_t status;         /* RUN: of the first call that did not return ASSAY_OK */
   int32_t mode_changed;   /* the floating-point mode is not what it was before */
   int32_t foreign_openmp; /* LOAD: the object brought an OpenMP runtime of its own */
@@ -85,6 +89,7 @@ typedef struct fault_report {
   int32_t slot;   /* the operand nearest to the address, -1 when none is near */
   int64_t offset; /* of the address from the start of that operand's data, in bytes */
   uint64_t address;
+  char where[192]; /* in an emulated kernel: its name, the thread and the line; else empty */
 } fault_report;
 
 #endif

@@ -91,12 +91,18 @@ static void try_defect(const proof *self, const broken_defect *defect, int named
   }
 }
 
+static bool is_judged_here(const broken_defect *defect, const prove_options *options) {
+  if (!options->on_gpu) return true;
+  return prove_backend(defect->file, options) == ASSAY_CUDA && defect->seen_on == NULL;
+}
+
 static void prove_defects(proof *self, const broken_list *list, const regex_t *filter) {
   prove_tree tree = {""};
   prove_outcome *outcome = malloc(sizeof *outcome);
   for (int i = 0; outcome != NULL && i < list->count && !check_interrupted(); i++) {
     const broken_defect *defect = &list->defects[i];
     if (filter != NULL && regexec(filter, defect->name, 0, NULL, 0) != 0) continue;
+    if (!is_judged_here(defect, self->options)) continue;
     const int64_t start = assay_now_ns();
     const int named = prove_check_index(self->exercise->subject, defect->caught_by);
     if (named < 0) {
@@ -133,12 +139,13 @@ static void prove_must_fail(proof *self, const regex_t *filter) {
 }
 
 /* The starter has to say TODO everywhere, the solution to pass everywhere. */
-static void prove_file(proof *self, const char *suffix, verdict wanted) {
+static void prove_file(proof *self, const char *suffix, const char *extension, verdict wanted) {
   char path[ASSAY_PATH_SIZE];
   prove_outcome *outcome = malloc(sizeof *outcome);
   const int64_t start = assay_now_ns();
-  if (outcome == NULL || !assay_path_format(path, "%s/workshops/%s/%s_%s.c", assay_source_folder(),
-                                            self->exercise->folder, self->exercise->alias, suffix)) {
+  if (outcome == NULL ||
+      !assay_path_format(path, "%s/workshops/%s/%s_%s%s", assay_source_folder(), self->exercise->folder,
+                         self->exercise->alias, suffix, extension)) {
     self->complete = false;
     free(outcome);
     return;
@@ -148,7 +155,8 @@ static void prove_file(proof *self, const char *suffix, verdict wanted) {
                                .op = self->exercise->op,
                                .source = path,
                                .label = suffix,
-                               .repeat_command = "./assay prove"};
+                               .repeat_command = "./assay prove",
+                               .backend = prove_backend(extension, self->options)};
   /* An honest kernel gets the honest limit. */
   const prove_options patient = {.seed = self->options->seed, .seconds = 60};
   prove_run(&target, &patient, NULL, outcome);
@@ -165,13 +173,23 @@ static void prove_file(proof *self, const char *suffix, verdict wanted) {
   const prove_step step = {.exercise = self->exercise->name,
                            .honest = true,
                            .defect = suffix,
-                           .file = suffix,
+                           .file = strrchr(path, '/') + 1,
                            .caught_by = wanted == VERDICT_TODO ? "says TODO" : "passes",
                            .caught = good,
                            .reason = good ? "as it must be" : reason,
                            .seconds = (double)(assay_now_ns() - start) * 1e-9};
   self->sink(self->user, &step);
   free(outcome);
+}
+
+static void prove_honest(proof *self, bool wanted) {
+  const char *const extensions[] = {".c", ".cu"};
+  const uint32_t backends[] = {ASSAY_ON_CPU, ASSAY_ON_CUDA};
+  for (int i = self->options->on_gpu ? 1 : 0; wanted && i < 2; i++) {
+    if ((self->exercise->backends & backends[i]) == 0) continue;
+    prove_file(self, "starter", extensions[i], VERDICT_TODO);
+    prove_file(self, "solution", extensions[i], VERDICT_PASS);
+  }
 }
 
 static bool load_defects(const assay_exercise *exercise, broken_list *list, assay_message *why) {
@@ -204,8 +222,10 @@ static void add_number(json_t *report, const char *key, int more) {
 static void list_unproved(proof *self, json_t *unproved) {
   const assay_check *checks = self->exercise->subject->checks;
   for (int i = 0; checks[i].name != NULL && i < PROVE_CHECKS; i++) {
-    const bool here = (checks[i].backends & ASSAY_ON_CPU) != 0 && checks[i].tier <= ASSAY_TIER_M;
-    if (!here || self->failed_by_something[i]) continue;
+    const bool on_cpu = (checks[i].backends & ASSAY_ON_CPU) != 0 && checks[i].tier <= ASSAY_TIER_M;
+    const bool on_simt = (checks[i].backends & ASSAY_ON_SIMT) != 0 && checks[i].tier == ASSAY_TIER_S &&
+                         (self->exercise->backends & ASSAY_ON_CUDA) != 0;
+    if (!(on_cpu || on_simt) || self->failed_by_something[i]) continue;
     json_array_append_new(unproved,
                           json_pack("{s:s, s:s}", "exercise", self->exercise->name, "check", checks[i].name));
     self->complete = false;
@@ -233,13 +253,11 @@ bool prove_exercise(const assay_exercise *exercise, const prove_options *options
                   .user = user,
                   .matrix = json_object_get(report, "matrix"),
                   .complete = true};
-    if (only == NULL) {
-      prove_file(&self, "starter", VERDICT_TODO);
-      prove_file(&self, "solution", VERDICT_PASS);
-    }
+    prove_honest(&self, only == NULL);
     prove_defects(&self, &list, only);
-    prove_must_fail(&self, only);
-    if (only == NULL && !check_interrupted()) list_unproved(&self, json_object_get(report, "unproved"));
+    if (!options->on_gpu) prove_must_fail(&self, only);
+    if (only == NULL && !options->on_gpu && !check_interrupted())
+      list_unproved(&self, json_object_get(report, "unproved"));
     add_number(report, "defects", self.defects);
     add_number(report, "caught", self.caught);
     add_number(report, "survived", self.defects - self.caught);

@@ -12,7 +12,8 @@ typedef struct prove_options {
   const char *filter; /* POSIX extended regular expression over defect names, NULL for all */
   double seconds;     /* limit of one call, 0 for 2 s */
   bool one_stage;     /* stop behind the first stage that has a failure */
-  bool named_only;    /* run only the check that each defect names: the same proof, a smaller matrix */
+  bool on_gpu; /* defects of .cu files on the GPU, and no others; else on the emulator, beside all others */
+  bool named_only; /* run only the check that each defect names: the same proof, a smaller matrix */
 } prove_options;
 
 /* One defect or built-in kernel, as soon as it is decided. */

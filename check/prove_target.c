@@ -14,6 +14,12 @@ enum { PROVE_FILTER = 160 };
 
 static const size_t source_limit = (size_t)4 << 20;
 
+assay_backend prove_backend(const char *file, const prove_options *options) {
+  const size_t length = strlen(file);
+  if (length < 3 || strcmp(file + length - 3, ".cu") != 0) return ASSAY_CPU;
+  return options->on_gpu ? ASSAY_CUDA : ASSAY_SIMT;
+}
+
 int prove_check_index(const assay_subject *subject, const char *name) {
   for (int i = 0; subject->checks[i].name != NULL && i < PROVE_CHECKS; i++) {
     if (strcmp(subject->checks[i].name, name) == 0) return i;
@@ -65,11 +71,13 @@ static const char *only_this(const char *check, char filter[PROVE_FILTER]) {
 void prove_run(const check_target *target, const prove_options *options, const char *only,
                prove_outcome *outcome) {
   char filter[PROVE_FILTER];
+  /* The first launch of a kernel compiles it. */
+  const double seconds = target->backend == ASSAY_CPU ? 2 : 30;
   const check_options checks = {.seed = options->seed,
-                                .tier = ASSAY_TIER_M,
+                                .tier = target->backend == ASSAY_SIMT ? ASSAY_TIER_S : ASSAY_TIER_M,
                                 .filter = only_this(only, filter),
                                 .stop_early = options->one_stage,
-                                .seconds = options->seconds > 0 ? options->seconds : 2};
+                                .seconds = options->seconds > 0 ? options->seconds : seconds};
   collector self = {outcome, target->subject};
   check_totals totals = {0};
   assay_message why = {""};
@@ -111,7 +119,8 @@ void prove_exercise_file(const assay_exercise *exercise, const broken_defect *de
                                    .op = exercise->op,
                                    .source = path,
                                    .label = defect->name,
-                                   .repeat_command = "./assay prove"};
+                                   .repeat_command = "./assay prove",
+                                   .backend = prove_backend(defect->file, options)};
       prove_run(&target, options, options->named_only ? defect->caught_by : NULL, outcome);
     } else {
       trouble(outcome, "%s cannot be written", path);

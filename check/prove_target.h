@@ -27,6 +27,9 @@ typedef struct prove_tree {
 /* The place of a check in the subject's table, -1 when there is none. */
 int prove_check_index(const assay_subject *subject, const char *name);
 
+/* Where a defect of the file is judged. */
+assay_backend prove_backend(const char *file, const prove_options *options);
+
 /* The checks on a source file, a must-fail kernel or a variant of this program; `only` NULL: all of them. */
 void prove_run(const check_target *target, const prove_options *options, const char *only,
                prove_outcome *outcome);

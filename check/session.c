@@ -227,7 +227,7 @@ static bool ask(session *worker, const void *request, size_t size, int fd, doubl
   }
   if (!receive(worker, seconds, reply, outcome)) return false;
   if (reply->failed != 0) {
-    fail(outcome, VERDICT_FAIL, "%s", reply->text);
+    fail(outcome, reply->unavailable != 0 ? VERDICT_UNAVAILABLE : VERDICT_FAIL, "%s", reply->text);
     session_close(worker);
     return false;
   }
@@ -297,6 +297,7 @@ bool session_run(session *worker, const run_request *run, double seconds, sessio
   done_reply reply;
   if (!ask(worker, run, sizeof *run, -1, seconds, &reply, outcome)) return false;
   outcome->status = (assay_status)reply.status;
+  outcome->unavailable = reply.unavailable != 0;
   if (reply.status != ASSAY_OK) snprintf(outcome->reason, sizeof outcome->reason, "%s", reply.text);
   if (reply.mode_changed != 0) {
     fail(outcome, VERDICT_SUSPECT, "the kernel changed the floating-point mode and left it changed");

@@ -18,6 +18,7 @@ typedef struct session {
 typedef struct session_outcome {
   verdict verdict;
   assay_status status; /* RUN: what the kernel returned */
+  bool unavailable;    /* and that this machine is the reason */
   fault_report fault;  /* signal 0 when there was none */
   char reason[512];
 } session_outcome;

@@ -17,6 +17,7 @@
 
 #include "engine.h"
 #include "mustfail.h"
+#include "worker_cuda.h"
 
 static void refuse(done_reply *reply, const char *format, const char *detail)
     __attribute__((format(printf, 2, 0)));
@@ -66,6 +67,7 @@ static void warm_threads(int threads) {
 }
 
 static void load(worker *self, const load_request *request, done_reply *reply) {
+  assay_message why = {""};
   const assay_exercise *exercise = assay_exercise_find(request->subject);
   const assay_operator *op = assay_operator_find(request->subject);
   const assay_subject *subject = exercise != NULL ? exercise->subject : op != NULL ? &op->subject : NULL;
@@ -73,6 +75,7 @@ static void load(worker *self, const load_request *request, done_reply *reply) {
     refuse(reply, "there is nothing named %s", request->subject);
     return;
   }
+  self->subject = subject;
   if (request->target == TARGET_OBJECT) {
     load_object(self, request, subject, reply);
   } else if (op == NULL || request->index < 0) {
@@ -86,6 +89,12 @@ static void load(worker *self, const load_request *request, done_reply *reply) {
   } else {
     refuse(reply, "%s has no such variant", request->subject);
   }
+  if (request->backend < 0 || request->backend >= ASSAY_BACKEND_COUNT) refuse(reply, "no such backend%s", "");
+  self->backend = (assay_backend)request->backend;
+  if (reply->failed == 0 && self->backend == ASSAY_CUDA && !worker_cuda_open(&why)) {
+    refuse(reply, "%s", why.text);
+    reply->unavailable = 1;
+  }
   if (reply->failed == 0) warm_threads(request->threads);
 }
 
@@ -98,18 +107,21 @@ static void map(worker *self, const map_request *request, int fd, done_reply *re
   }
   worker_operand *operand = &self->operands[request->slot];
   assay_mapping_close(&operand->mapping);
+  if (self->backend == ASSAY_CUDA) worker_cuda_forget(request->slot);
   if (!assay_mapping_open(&operand->mapping, fd, request->page_bytes, request->writable != 0)) {
     refuse(reply, "an operand could not be mapped%s", "");
     return;
   }
   operand->data = operand->mapping.pages + request->offset;
   operand->bytes = request->bytes;
+  operand->writable = request->writable != 0;
 }
 
 static void unmap_all(worker *self) {
   for (int i = 0; i < PROTOCOL_SLOTS; i++) {
     assay_mapping_close(&self->operands[i].mapping);
     self->operands[i].data = NULL;
+    if (self->backend == ASSAY_CUDA) worker_cuda_forget(i);
   }
 }
 

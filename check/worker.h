@@ -11,10 +11,13 @@ typedef struct worker_operand {
   assay_mapping mapping; /* pages NULL: the slot is free */
   unsigned char *data;
   size_t bytes;
+  bool writable;
 } worker_operand;
 
 typedef struct worker {
   int socket;
+  assay_backend backend;
+  const assay_subject *subject;
   assay_kernel *entry[ASSAY_MAX_EXPORTS]; /* of an object or must-fail kernel */
   const assay_operator *op;               /* of a library variant, else NULL */
   const assay_variant *variant;

@@ -1,45 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* worker_call.c - the calls of one request: judged queues with poisoned scratch, one thread a queue number.
- */
+/* worker_call.c - the calls of one request: judged queues, one thread a queue number. */
 #include <fenv.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu.h"
 #include "mustfail.h"
-#include "queue.h"
 #include "worker.h"
-
-enum { SCRATCH_BLOCKS = 64 };
-
-/* A queue whose scratch lies between guards and holds random finite values. */
-typedef struct judged_queue {
-  assay_queue queue; /* first: kernels get a pointer to it */
-  assay_mapping blocks[SCRATCH_BLOCKS];
-  int block_count;
-  uint64_t poison;
-} judged_queue;
-
-static void *judged_scratch(assay_queue *queue, size_t bytes) {
-  judged_queue *judged = (judged_queue *)queue;
-  const size_t page = 4096;
-  if (bytes == 0 || bytes > SIZE_MAX / 4 || judged->block_count == SCRATCH_BLOCKS) return NULL;
-  const size_t aligned = (bytes + 63) / 64 * 64;
-  const size_t page_bytes = (aligned + page - 1) / page * page;
-  assay_mapping *block = &judged->blocks[judged->block_count];
-  if (!assay_mapping_open(block, -1, page_bytes, true)) return NULL;
-  judged->block_count++;
-  assay_poison_fill(block->pages, ASSAY_FP32, (int64_t)(page_bytes / 4), judged->poison++);
-  return block->pages +
-         (page_bytes - aligned); /* the end touches the guard, the start stays 64-byte aligned */
-}
-
-static void release_scratch(judged_queue *judged) {
-  for (int i = 0; i < judged->block_count; i++) assay_mapping_close(&judged->blocks[i]);
-  judged->block_count = 0;
-}
+#include "worker_cuda.h"
+#include "worker_queue.h"
 
 uint64_t worker_float_mode(void) {
 #if defined(__x86_64__)
@@ -59,8 +29,12 @@ uint64_t worker_float_mode(void) {
 static assay_tensor received(const worker *self, const wire_tensor *wire) {
   assay_tensor tensor = wire->tensor;
   tensor.data = NULL;
-  if (wire->slot >= 0 && wire->slot < PROTOCOL_SLOTS)
+  if (wire->slot < 0 || wire->slot >= PROTOCOL_SLOTS) return tensor;
+  if (self->backend == ASSAY_CUDA) {
+    tensor.data = worker_cuda_data(wire->slot, wire->offset);
+  } else {
     tensor.data = self->operands[wire->slot].data + wire->offset;
+  }
   return tensor;
 }
 
@@ -72,6 +46,7 @@ typedef struct lane {
   assay_status status;
   assay_message why;
   int mode_changed;
+  int unavailable;       /* the status says so because of this machine */
   pthread_mutex_t *gate; /* NULL: alone. Held until all lanes exist, so that they start together */
 } lane;
 
@@ -86,22 +61,54 @@ static assay_status call(worker *self, const wire_call *wire, assay_queue *queue
     return assay_operator_call(self->op, self->variant, wire->entry, in, out, wire->opt, queue, why);
   }
   must_fail_select(wire->entry);
-  return self->entry[wire->entry](in, out, wire->opt, queue);
+  assay_set_last_error("");
+  const assay_status status = self->entry[wire->entry](in, out, wire->opt, queue);
+  if (status != ASSAY_OK) (void)assay_explain(why, status, "%s", assay_last_error()); /* of a launch */
+  return status;
+}
+
+/* One call on the GPU, with what its stream and the other one do around it. */
+static assay_status call_between(lane *work, const wire_call *wire, judged_queue *judged,
+                                 assay_streams streams) {
+  if (!worker_cuda_begin(judged->real, wire, streams, &work->why)) return ASSAY_UNAVAILABLE;
+  const bool replay = streams == ASSAY_STREAMS_REPLAY;
+  const assay_status status = replay ? ASSAY_OK : call(work->self, wire, &judged->queue, &work->why);
+  const assay_status ended = worker_cuda_end(judged->real, streams, status, &work->why);
+  return status != ASSAY_OK ? status : ended;
+}
+
+static assay_status call_and_wait(lane *work, const wire_call *wire, judged_queue *judged) {
+  if (work->self->backend != ASSAY_CUDA) return call(work->self, wire, &judged->queue, &work->why);
+  const assay_streams streams = (assay_streams)work->request->streams;
+  assay_status status = ASSAY_OK;
+  /* Loading a kernel waits for the device and cannot be captured: a first call gets that over with. */
+  if (streams == ASSAY_STREAMS_BUSY || streams == ASSAY_STREAMS_CAPTURE) {
+    status = call_between(work, wire, judged, ASSAY_STREAMS_QUIET);
+    judged_queue_release(judged);
+  }
+  return status != ASSAY_OK ? status : call_between(work, wire, judged, streams);
 }
 
 static void run_lane(lane *work) {
-  judged_queue judged = {.poison = work->request->poison + (uint64_t)work->queue};
-  assay_queue_calls calls = {.version = 1, .scratch = judged_scratch};
-  assay_queue_init_cpu(&judged.queue, work->request->threads);
-  judged.queue.calls = &calls;
-  for (int i = 0; i < work->request->call_count && work->status == ASSAY_OK; i++) {
-    const wire_call *wire = &work->request->calls[i];
+  judged_queue judged;
+  const run_request *request = work->request;
+  if (!judged_queue_open(&judged, work->self->backend, request->threads,
+                         request->poison + (uint64_t)work->queue, request->schedule, &work->why)) {
+    work->status = ASSAY_UNAVAILABLE;
+    work->unavailable = 1;
+    return;
+  }
+  for (int i = 0; i < request->call_count && work->status == ASSAY_OK; i++) {
+    const wire_call *wire = &request->calls[i];
     if (wire->queue != work->queue) continue;
     const uint64_t mode = worker_float_mode();
-    work->status = call(work->self, wire, &judged.queue, &work->why);
+    work->status = call_and_wait(work, wire, &judged);
     if (worker_float_mode() != mode) work->mode_changed = 1;
-    release_scratch(&judged);
+    judged_queue_release(&judged);
   }
+  if (judged.unavailable || (work->self->op != NULL && work->status == ASSAY_UNAVAILABLE))
+    work->unavailable = 1;
+  judged_queue_close(&judged);
 }
 
 static void *lane_thread(void *argument) {
@@ -116,7 +123,13 @@ static void *lane_thread(void *argument) {
 void worker_run(worker *self, const run_request *request, done_reply *reply) {
   lane lanes[PROTOCOL_CALLS];
   pthread_t threads[PROTOCOL_CALLS];
+  assay_message why = {""};
   int count = 0;
+  if (self->backend == ASSAY_CUDA && !worker_cuda_upload(self, request, &why)) {
+    reply->failed = reply->unavailable = 1; /* not enough memory on the GPU, most likely */
+    snprintf(reply->text, sizeof reply->text, "%s", why.text);
+    return;
+  }
   for (int i = 0; i < request->call_count; i++) {
     int known = 0;
     while (known < count && lanes[known].queue != request->calls[i].queue) known++;
@@ -143,7 +156,9 @@ void worker_run(worker *self, const run_request *request, done_reply *reply) {
     if (lanes[i].mode_changed != 0) reply->mode_changed = 1;
     if (reply->status == ASSAY_OK && lanes[i].status != ASSAY_OK) {
       reply->status = (int32_t)lanes[i].status;
+      reply->unavailable = lanes[i].unavailable;
       snprintf(reply->text, sizeof reply->text, "%s", lanes[i].why.text);
     }
   }
+  if (self->backend == ASSAY_CUDA && reply->failed == 0) worker_cuda_download(self, request, reply);
 }

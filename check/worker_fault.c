@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* worker_fault.c - a signal in a kernel becomes a report that names the operand, then ends the worker. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,6 +9,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "emulator.h"
 #include "worker.h"
 
 /* A signal handler can only reach what is global; a worker process has exactly one worker. */
@@ -35,6 +37,19 @@ static void locate(fault_report *report, uintptr_t address) {
   }
 }
 
+/* What an emulated thread was doing. snprintf is not on the list of what handlers may call, but the process
+ * ends in any case, and glibc's takes no lock for a string. */
+static void locate_thread(fault_report *report, const void *address) {
+  assay_emulator_position at;
+  if (reporting->backend != ASSAY_SIMT || !assay_emulator_here(address, &at)) return;
+  const char *slash = strrchr(at.file, '/');
+  char line[80] = ""; /* where this thread last used a word of kernel.h; a plain access leaves no trace */
+  if (at.line > 0)
+    snprintf(line, sizeof line, ", behind %.48s:%d", slash != NULL ? slash + 1 : at.file, at.line);
+  snprintf(report->where, sizeof report->where, "kernel %.40s, block %u, thread %u%s%s", at.kernel,
+           at.block.x, at.thread.x, at.stack_overflow ? ", whose stack is full" : "", line);
+}
+
 static void handle(int number, siginfo_t *info, void *context) {
   fault_report report;
   memset(&report, 0, sizeof report);
@@ -45,6 +60,7 @@ static void handle(int number, siginfo_t *info, void *context) {
     report.address = (uint64_t)(uintptr_t)info->si_addr;
     report.access = access_kind(context);
     locate(&report, (uintptr_t)info->si_addr);
+    locate_thread(&report, info->si_addr);
   }
   (void)!send(reporting->socket, &report, sizeof report, MSG_NOSIGNAL);
   /* The default action ends the process as the signal would have. */

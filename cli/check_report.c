@@ -43,9 +43,9 @@ void check_report_file(check_report *report, const assay_exercise *exercise, con
 }
 
 void check_report_target(check_report *report, const assay_subject *subject, assay_scope scope,
-                         assay_tier tier, const char *heading) {
+                         assay_backend backend, assay_tier tier, const char *heading) {
   report->name = subject->name;
-  report->expected = check_count(subject, scope, tier);
+  report->expected = check_count(subject, scope, backend, tier);
   report->seen = 0;
   report->passed = 0;
   report->unfinished_stage[0] = '\0';

@@ -36,7 +36,7 @@ void check_report_file(check_report *report, const assay_exercise *exercise, con
 
 /* Another target begins. `heading` is printed, unless it is NULL. */
 void check_report_target(check_report *report, const assay_subject *subject, assay_scope scope,
-                         assay_tier tier, const char *heading);
+                         assay_backend backend, assay_tier tier, const char *heading);
 
 /* A check_sink; `user` is the report. It does not touch the totals. */
 void check_report_result(void *user, const check_result *result);

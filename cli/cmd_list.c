@@ -43,7 +43,7 @@ static bool find_started(const cli_args *args, const assay_exercise *exercise, c
 }
 
 static int default_checks(const assay_exercise *exercise) {
-  return check_count(exercise->subject, ASSAY_SCOPE_EXERCISE, ASSAY_TIER_M);
+  return check_count(exercise->subject, ASSAY_SCOPE_EXERCISE, ASSAY_CPU, ASSAY_TIER_M);
 }
 
 /* ---- text ---------------------------------------------------------------------------------------------- */

@@ -11,9 +11,24 @@
 #include <regex.h>
 #include <string.h>
 
-enum { PROVE_FILTER = 0, PROVE_SEED, PROVE_TIMEOUT, PROVE_NAMED, PROVE_JSON, PROVE_COLOUR, PROVE_OPTIONS };
+enum {
+  PROVE_BACKEND = 0,
+  PROVE_FILTER,
+  PROVE_SEED,
+  PROVE_TIMEOUT,
+  PROVE_NAMED,
+  PROVE_JSON,
+  PROVE_COLOUR,
+  PROVE_OPTIONS
+};
+
+static const char *const backends[] = {"cpu", "cuda", NULL};
 
 static const cli_option options[PROVE_OPTIONS] = {
+    [PROVE_BACKEND] =
+        {"backend", OPTION_CHOICE, NULL, backends, 0, 0,
+         "cpu (the default): all defects, those of .cu files emulated; cuda: those of .cu files, "
+         "on the GPU"},
     [PROVE_FILTER] = {"filter", OPTION_TEXT, "REGEX", NULL, 0, 0,
                       "only defects whose name matches the extended regular expression"},
     [PROVE_SEED] = CLI_OPTION_SEED,
@@ -87,6 +102,7 @@ static int prove_chosen(const cli_args *args, const exercise_list *chosen) {
       .seed = values[PROVE_SEED].given ? (uint64_t)values[PROVE_SEED].whole : assay_random_seed() >> 11,
       .filter = values[PROVE_FILTER].text,
       .seconds = values[PROVE_TIMEOUT].seconds,
+      .on_gpu = values[PROVE_BACKEND].given && values[PROVE_BACKEND].choice == (int)ASSAY_CUDA,
       .named_only = values[PROVE_NAMED].given,
   };
   prove_job job = {.json = values[PROVE_JSON].given};
@@ -119,6 +135,12 @@ static int run_prove(const cli_args *args) {
   if (args->values[PROVE_FILTER].given && !filter_is_usable(args->values[PROVE_FILTER].text))
     return CLI_USAGE;
   if (!exercise_choose(args->names, args->name_count, &chosen)) return CLI_USAGE;
+  const cli_value *backend = &args->values[PROVE_BACKEND];
+  const char *missing = backend->given ? backend_missing((assay_backend)backend->choice) : NULL;
+  if (missing != NULL) {
+    output_error("--backend cuda: %s", missing);
+    return CLI_UNAVAILABLE;
+  }
   return prove_chosen(args, &chosen);
 }
 

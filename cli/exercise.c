@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { LARGEST_TEXT = 1 << 20 };
 
@@ -155,8 +156,18 @@ void work_file(const assay_exercise *exercise, assay_backend backend, char path[
   assay_path_format(path, "%s/%s.%s", folder, exercise->name, backend == ASSAY_CPU ? "c" : "cu");
 }
 
+bool exercise_has(const assay_exercise *exercise, assay_backend backend) {
+  const assay_backend written_for = backend == ASSAY_SIMT ? ASSAY_CUDA : backend;
+  return (exercise->backends & (1u << written_for)) != 0;
+}
+
+/* The device nodes of NVIDIA's driver and of WSL 2: a look at them opens nothing. */
 const char *backend_missing(assay_backend backend) {
-  if (backend == ASSAY_CPU) return NULL;
-  return backend == ASSAY_CUDA ? "the CUDA backend is not part of this version"
-                               : "the emulator (simt) is not part of this version";
+  if (backend != ASSAY_CUDA) return NULL;
+  if (access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0) return NULL;
+  return "no NVIDIA GPU: neither /dev/nvidiactl nor (WSL 2) /dev/dxg exists; --backend simt emulates one";
+}
+
+assay_backend default_gpu(void) {
+  return backend_missing(ASSAY_CUDA) == NULL ? ASSAY_CUDA : ASSAY_SIMT;
 }

@@ -40,7 +40,13 @@ void work_folder(char path[ASSAY_PATH_SIZE]);
 /* The learner's copy, whether it exists or not. */
 void work_file(const assay_exercise *exercise, assay_backend backend, char path[ASSAY_PATH_SIZE]);
 
-/* NULL when this program can run kernels of the backend on this machine, else why not. */
+/* Whether the exercise has a starter and a solution for the backend; the emulator runs those of CUDA. */
+bool exercise_has(const assay_exercise *exercise, assay_backend backend);
+
+/* NULL when the backend may be able to run kernels on this machine, else why it cannot. Opens no GPU. */
 const char *backend_missing(assay_backend backend);
+
+/* Where a .cu file runs by default: ASSAY_CUDA where there is a GPU, else ASSAY_SIMT. */
+assay_backend default_gpu(void);
 
 #endif

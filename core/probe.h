@@ -35,16 +35,28 @@ typedef struct assay_probe_calls {
   void (*unavailable)(assay_probe *probe, const char *reason);
 } assay_probe_calls;
 
+/* What else the streams of a CUDA queue do during a call; other backends ignore it. */
+typedef enum assay_streams {
+  ASSAY_STREAMS_QUIET = 0, /* a slow kernel runs first on the queue's own stream, always */
+  ASSAY_STREAMS_BUSY,      /* another stream is busy until the call is through: it must not be waited for */
+  ASSAY_STREAMS_CAPTURE,   /* the call is captured into a graph, and the graph launched */
+  ASSAY_STREAMS_REPLAY     /* the graph of the last capture is launched once more, without a call */
+} assay_streams;
+
 struct assay_probe {
   const assay_probe_calls *calls;
   const assay_subject *subject;
-  assay_limits limits;  /* of what is judged: an exercise or the library */
-  assay_rng rng;        /* seeded for this case */
-  const assay_row *row; /* the current row of the check's table, NULL when it has none */
-  assay_dtype dtype;    /* the current case of that row */
+  assay_backend backend; /* of what is judged */
+  int32_t device;        /* of the operands: the number that a tensor carries */
+  assay_limits limits;   /* of what is judged: an exercise or the library */
+  assay_rng rng;         /* seeded for this case */
+  const assay_row *row;  /* the current row of the check's table, NULL when it has none */
+  assay_dtype dtype;     /* the current case of that row */
   int layout;
   int threads;         /* of the queues that calls run on; a run function may change it */
   bool special_poison; /* outputs hold NaN and infinities before a call, where finite numbers are usual */
+  assay_streams streams;
+  uint64_t schedule; /* simt: in which order threads and blocks run; 0 is the natural order */
 };
 
 /* Operands as planned: gaps of inputs hold NaN, outputs random finite values. NULL after a failure. */
@@ -109,6 +121,20 @@ static inline bool assay_probe_reject(assay_probe *probe, const assay_tensor *in
 static inline void assay_probe_release(assay_probe *probe) {
   probe->calls->release(probe);
 }
+
+/* ---- run functions that suit every operator with CUDA variants (probe_gpu.c) --------------------------- */
+
+/* simt: the row's case under eight orders of threads and blocks; each must give the oracle's values. */
+void assay_probe_thread_orders(assay_probe *probe);
+
+/* cuda: another stream is busy until the call is through; the call must not wait for it. */
+void assay_probe_busy_stream(assay_probe *probe);
+
+/* cuda: a call captured into a graph once gives right results when it is replayed with new contents. */
+void assay_probe_graph_replay(assay_probe *probe);
+
+/* A device that `tensor` is not on: the CPU for a tensor of a GPU, device 0 or 1 for others. */
+int32_t assay_probe_other_device(const assay_tensor *tensor, bool cpu);
 
 /* Ends the case as a failure, or says that this machine cannot run it. */
 static inline void assay_probe_fail(assay_probe *probe, const char *text) {

@@ -8,6 +8,7 @@
 assay_kernel assay_softmax_cpu;
 assay_kernel assay_softmax_avx2;
 assay_kernel assay_softmax_avx512;
+assay_kernel assay_softmax_cuda; /* softmax.cu */
 
 /* The FP64 definition and its bound, see op.h. */
 void assay_softmax_oracle(int entry, const assay_tensor *in, const assay_tensor *out, const int64_t *opt,

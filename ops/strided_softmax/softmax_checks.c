@@ -240,6 +240,19 @@ static const assay_row whole_output_rows[] = {NORMAL(11, 130, FLOATS, BOTH_WAYS)
 static const assay_row untouched_rows[] = {NORMAL(6, 50, FLOATS, PACKED | TRANSPOSED | GENERAL)};
 static const assay_row repeatable_rows[] = {NORMAL(40, 300, FLOATS, BOTH_WAYS)};
 static const assay_row fresh_rows[] = {NORMAL(8, 65, FLOATS, BOTH_WAYS)};
+#define WITH_WARPS(r, c, types, where, n)                                                                    \
+  {                                                                                                          \
+    .dims = {r, c}, .dtypes = (types), .layouts = (where), .fill = assay_fill_normal, .b = 1, .opt = { n }   \
+  }
+static const assay_row warps_rows[] = {
+    WITH_WARPS(5, 37, FLOATS, BOTH_WAYS, 4), WITH_WARPS(5, 37, FLOATS, BOTH_WAYS, 8),
+    WITH_WARPS(3, 1100, FP32, BOTH_WAYS, 4), WITH_WARPS(3, 1100, FP32, BOTH_WAYS, 8),
+    WITH_WARPS(9, 520, HALVES, PACKED, 8),
+};
+static const assay_row order_rows[] = {NORMAL(3, 200, FP32, BOTH_WAYS), NORMAL(2, 1160, FP16, BOTH_WAYS),
+                                       ROW(2, 300, FP32, PACKED, fill_ramp, 0, 90)};
+static const assay_row stream_rows[] = {NORMAL(33, 257, FLOATS, BOTH_WAYS),
+                                        NORMAL(64, 1024, FP16, BOTH_WAYS)};
 static const assay_row thread_rows[] = {NORMAL(150, 1025, FP32, BOTH_WAYS)};
 static const assay_row thread_count_rows[] = {NORMAL(301, 257, FLOATS, BOTH_WAYS)};
 static const assay_row wide_rows[] = {ROW(3, 65537, FLOATS, PACKED, fill_spike, 10, 0),
@@ -315,6 +328,16 @@ const assay_check assay_softmax_checks[] = {
           .run = assay_softmax_two_threads),
     CHECK("contract", "thread_count", M, "the result depends on the number of threads",
           ROWS(thread_count_rows), .run = assay_softmax_thread_count),
+    GPU_CHECK("contract", "warps", S, ASSAY_ON_SIMT | ASSAY_ON_CUDA, "one of the knob's values is wrong",
+              ROWS(warps_rows)),
+    GPU_CHECK("contract", "thread_orders", S, ASSAY_ON_SIMT,
+              "the result depends on which thread or block comes first", ROWS(order_rows),
+              .run = assay_probe_thread_orders),
+    GPU_CHECK("contract", "busy_stream", S, ASSAY_ON_CUDA, "the call waits for the whole device",
+              ROWS(stream_rows), .run = assay_probe_busy_stream),
+    GPU_CHECK("contract", "graph_replay", S, ASSAY_ON_CUDA,
+              "the call cannot be captured, or a graph of it keeps old contents", ROWS(stream_rows),
+              .run = assay_probe_graph_replay),
     CHECK("contract", "large_strides", M, "offsets are computed in 32 bits",
           .run = assay_softmax_large_strides),
     CHECK("contract", "full_size", L, "output indices are computed in 32 bits",

@@ -147,12 +147,15 @@ void assay_softmax_rejects_overlap(assay_probe *probe) {
 void assay_softmax_rejects_device(assay_probe *probe) {
   call valid;
   if (!start(probe, &valid)) return;
-  call bad = valid;
-  bad.x.device = 0;
-  reject(probe, bad, ASSAY_BAD_DEVICE, "x");
-  bad = valid;
-  bad.y.device = 1;
-  reject(probe, bad, ASSAY_BAD_DEVICE, "y");
+  call bad;
+  for (int cpu = 0; cpu < 2; cpu++) {
+    bad = valid;
+    bad.x.device = assay_probe_other_device(&valid.x, cpu != 0);
+    reject(probe, bad, ASSAY_BAD_DEVICE, "x");
+    bad = valid;
+    bad.y.device = assay_probe_other_device(&valid.y, cpu != 0);
+    reject(probe, bad, ASSAY_BAD_DEVICE, "y");
+  }
 }
 
 void assay_softmax_rejects_options(assay_probe *probe) {

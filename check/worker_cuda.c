@@ -93,7 +93,7 @@ void *worker_cuda_data(int slot, int64_t offset) {
 
 static bool open_mirror(const worker_operand *operand, mirror *m, assay_message *why) {
   const size_t bytes = operand->mapping.page_bytes;
-  const cuda_stream stream = stream_of(gpu.busy);
+  cuda_stream stream = stream_of(gpu.busy);
   m->page_bytes = bytes;
   m->offset = (size_t)(operand->data - operand->mapping.pages);
   if (!succeeded(gpu.driver->memory_alloc(&m->memory, bytes + 2 * ZONE), "device memory", why)) return false;
@@ -115,7 +115,7 @@ typedef struct transfer {
 
 static void transfer_extent(void *user, size_t offset, size_t bytes) {
   transfer *self = user;
-  const cuda_stream stream = stream_of(gpu.busy);
+  cuda_stream stream = stream_of(gpu.busy);
   unsigned char *host = self->operand->mapping.pages + offset;
   if (self->result != CUDA_OK) return;
   self->result = self->out ? gpu.driver->copy_out(host, self->base + offset, bytes, stream)
@@ -131,7 +131,7 @@ static bool transfer_pages(const worker_operand *operand, cuda_address base, boo
 /* All-ones bytes are NaN in every element type: what a hole of the host's memory stands for. */
 static bool upload_slot(const worker *self, int slot, assay_message *why) {
   const worker_operand *operand = &self->operands[slot];
-  const cuda_stream stream = stream_of(gpu.busy);
+  cuda_stream stream = stream_of(gpu.busy);
   mirror *m = &gpu.mirrors[slot];
   if (m->memory == 0 && !open_mirror(operand, m, why)) return false;
   if (m->staging != 0) return transfer_pages(operand, m->staging, false, why);
@@ -183,7 +183,7 @@ static bool spin(assay_queue *queue, cuda_address stop, int64_t nanoseconds, ass
 }
 
 static bool fill_mirrors(assay_queue *real, const wire_call *wire, assay_message *why) {
-  const cuda_stream stream = stream_of(real);
+  cuda_stream stream = stream_of(real);
   for (int i = 0; i < 2 * ASSAY_MAX_OPERANDS; i++) {
     const int slot = i % 2 == 0 ? wire->in[i / 2].slot : wire->out[i / 2].slot;
     const mirror *m = slot >= 0 ? &gpu.mirrors[slot] : NULL;
@@ -196,7 +196,7 @@ static bool fill_mirrors(assay_queue *real, const wire_call *wire, assay_message
 }
 
 bool worker_cuda_begin(assay_queue *real, const wire_call *wire, assay_streams streams, assay_message *why) {
-  const cuda_stream stream = stream_of(real);
+  cuda_stream stream = stream_of(real);
   scratch_count = 0;
   if (!succeeded(gpu.driver->context_push(gpu.context), "device 0", why)) return false;
   if (!spin(real, 0, slow_nanoseconds, why) || !fill_mirrors(real, wire, why)) return false;
@@ -217,7 +217,7 @@ bool worker_cuda_begin(assay_queue *real, const wire_call *wire, assay_streams s
 }
 
 static bool end_capture(assay_queue *real, assay_message *why) {
-  const cuda_stream stream = stream_of(real);
+  cuda_stream stream = stream_of(real);
   cuda_graph graph = NULL;
   if (!succeeded(gpu.driver->capture_end(stream, &graph), "the call cannot be captured into a graph", why))
     return false;
@@ -229,7 +229,7 @@ static bool end_capture(assay_queue *real, assay_message *why) {
 
 /* The other stream must still spin when the call returns, and when its own stream is through. */
 static bool neighbour_untouched(assay_queue *real, assay_message *why) {
-  const cuda_stream other = stream_of(gpu.busy);
+  cuda_stream other = stream_of(gpu.busy);
   const char *who = NULL;
   if (gpu.driver->stream_query(other) != CUDA_NOT_READY)
     who = "the call returned only after another stream was idle";
@@ -243,7 +243,7 @@ static bool neighbour_untouched(assay_queue *real, assay_message *why) {
 
 static bool zone_intact(cuda_address address, const char *where, assay_message *why) {
   unsigned char zone[ZONE];
-  const cuda_stream stream = stream_of(gpu.busy);
+  cuda_stream stream = stream_of(gpu.busy);
   if (!succeeded(gpu.driver->copy_out(zone, address, ZONE, stream), "copying a red zone", why)) return false;
   if (assay_queue_wait(gpu.busy) != ASSAY_OK) return false;
   for (int i = 0; i < ZONE; i++) {
@@ -273,7 +273,7 @@ assay_status worker_cuda_end(assay_queue *real, assay_streams streams, assay_sta
 }
 
 void *worker_cuda_scratch(assay_queue *real, size_t bytes, uint64_t poison) {
-  const cuda_stream stream = stream_of(real);
+  cuda_stream stream = stream_of(real);
   if (bytes == 0 || bytes > SIZE_MAX / 4 || scratch_count == SCRATCH_MOST) return NULL;
   const size_t rounded = (bytes + 63) / 64 * 64;
   void *memory = real->calls->scratch(real, rounded + 2 * ZONE);
@@ -295,7 +295,7 @@ static bool input_intact(const worker_operand *operand, const mirror *m, const c
                          assay_message *why) {
   if (m->staging == 0) return true;
   unsigned char *copy = malloc(m->page_bytes);
-  const cuda_stream stream = stream_of(gpu.busy);
+  cuda_stream stream = stream_of(gpu.busy);
   bool same =
       copy != NULL &&
       succeeded(gpu.driver->copy_out(copy, m->memory + ZONE, m->page_bytes, stream), "an input", why) &&

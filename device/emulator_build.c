@@ -247,27 +247,36 @@ static const char *base_name(const char *file) {
   return slash != NULL ? slash + 1 : file;
 }
 
-static assay_status make_object(const assay_launch *launch, const assay_emulator_calls *calls, void **handle,
-                                char **log, assay_message *why) {
-  assay_kernel_source source;
+/* From the cache, or compiled now. */
+static assay_status find_or_make(const assay_launch *launch, const assay_kernel_source *source,
+                                 const assay_emulator_calls *calls, void **handle, char **log,
+                                 assay_message *why) {
+  const char *file = base_name(launch->file);
   char kept[ASSAY_PATH_SIZE];
-  assay_status status = assay_kernel_source_load(launch->file, &source, why);
-  if (status != ASSAY_OK) return status;
-  status = assay_kernel_scan(launch->file, source.text, why);
   command *build = calloc(1, sizeof *build);
-  if (status == ASSAY_OK && build == NULL)
-    status = assay_explain(why, ASSAY_NO_MEMORY, "there is no memory for a compiler's command");
-  if (status == ASSAY_OK) status = begin_command(build, launch->defines, why);
-  char *key = status == ASSAY_OK ? cache_key(build, base_name(launch->file), &source) : NULL;
-  if (status == ASSAY_OK && key == NULL)
+  if (build == NULL)
+    return assay_explain(why, ASSAY_NO_MEMORY, "there is no memory for a compiler's command");
+  assay_status status = begin_command(build, launch->defines, why);
+  char *key = status == ASSAY_OK ? cache_key(build, file, source) : NULL;
+  if (status == ASSAY_OK && key == NULL) {
     status = assay_explain(why, ASSAY_NO_MEMORY, "there is no memory for a kernel's source");
-  if (status == ASSAY_OK && assay_cache_get(key, kept)) {
+  } else if (status == ASSAY_OK && assay_cache_get(key, kept)) {
     status = load(kept, calls, handle, why);
   } else if (status == ASSAY_OK) {
-    status = make_new(build, base_name(launch->file), &source, key, calls, handle, log, why);
+    status = make_new(build, file, source, key, calls, handle, log, why);
   }
   free(key);
   free(build);
+  return status;
+}
+
+static assay_status make_object(const assay_launch *launch, const assay_emulator_calls *calls, void **handle,
+                                char **log, assay_message *why) {
+  assay_kernel_source source;
+  assay_status status = assay_kernel_source_load(launch->file, &source, why);
+  if (status != ASSAY_OK) return status;
+  status = assay_kernel_scan(launch->file, source.text, why);
+  if (status == ASSAY_OK) status = find_or_make(launch, &source, calls, handle, log, why);
   assay_kernel_source_free(&source);
   return status;
 }

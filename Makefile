@@ -113,6 +113,9 @@ $(BUILD)/embedded.o: $(BUILD)/embedded.c $(BUILD)/flags
 	$(call say,CC,$<)
 	$(Q)$(COMPILE) -MMD -MP -c $< -o $@
 
+# Reports say with which flags the library's variants were compiled.
+$(BUILD)/evidence/surroundings.o $(BUILD)/tidy/evidence/surroundings.ok: CPPFLAGS += -DASSAY_BUILD_FLAGS='"$(CFLAGS)"'
+
 $(BUILD)/assay: $(OBJ) $(BUILD)/objects
 	$(call say,LINK,$@)
 	$(Q)$(LINK) $(OBJ) $(LIBS) -o $@

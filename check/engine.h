@@ -8,9 +8,10 @@
 #include "workshops/workshops.h"
 
 typedef enum target_kind {
-  TARGET_OBJECT,   /* a learner's or a solution's source file, built to a shared object */
-  TARGET_LIBRARY,  /* a variant of libassay */
-  TARGET_MUST_FAIL /* one of the built-in wrong kernels */
+  TARGET_OBJECT,    /* a learner's or a solution's source file, built to a shared object */
+  TARGET_LIBRARY,   /* a variant of libassay */
+  TARGET_MUST_FAIL, /* one of the built-in wrong kernels */
+  TARGET_BASELINE   /* one of the operator's baselines, for timing only */
 } target_kind;
 
 typedef struct check_target {

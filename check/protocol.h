@@ -11,7 +11,13 @@
 #include "op.h"
 
 enum { PROTOCOL_MAGIC = 0x41535359, PROTOCOL_VERSION = 2 };
-enum { PROTOCOL_SLOTS = 64, PROTOCOL_CALLS = 8, PROTOCOL_PATH = 4096, PROTOCOL_NAME = 64 };
+enum {
+  PROTOCOL_TARGETS = 64,
+  PROTOCOL_SLOTS = 64,
+  PROTOCOL_CALLS = 8,
+  PROTOCOL_PATH = 4096,
+  PROTOCOL_NAME = 64
+};
 
 typedef enum message_kind {
   MESSAGE_LOAD = 1, /* judge: load a kernel */
@@ -19,7 +25,11 @@ typedef enum message_kind {
   MESSAGE_UNMAP,    /* judge: unmap all operands */
   MESSAGE_RUN,      /* judge: call the kernel */
   MESSAGE_DONE,     /* worker: the answer to any of them */
-  MESSAGE_FAULT     /* worker: a signal arrived, it is about to end */
+  MESSAGE_FAULT,    /* worker: a signal arrived, it is about to end */
+  MESSAGE_BENCH,    /* judge: call a kept kernel on private operands and take the time */
+  MESSAGE_READY,    /* worker: everything before the timed calls is done */
+  MESSAGE_GO,       /* judge: its own clock runs */
+  MESSAGE_TIMED     /* worker: the timed calls have returned; DONE follows when the outputs are handed back */
 } message_kind;
 
 typedef struct message_head {
@@ -34,6 +44,7 @@ typedef struct load_request {
   int32_t index;   /* variant or must-fail kernel */
   int32_t backend; /* an assay_backend: what kind of queue the calls get */
   int32_t threads; /* of the largest queue so far: its OpenMP threads are started now */
+  int32_t number;  /* BENCH finds the kernel under it; every RUN takes the one that was loaded last */
   char subject[PROTOCOL_NAME];
   char path[PROTOCOL_PATH]; /* of the shared object */
 } load_request;
@@ -42,6 +53,7 @@ typedef struct map_request {
   message_head head;
   int32_t slot;
   int32_t writable;
+  int32_t apart; /* kernels get private memory of huge pages that BENCH fills from the descriptor's */
   uint64_t page_bytes;
   uint64_t offset;
   uint64_t bytes;
@@ -72,6 +84,20 @@ typedef struct run_request {
   wire_call calls[PROTOCOL_CALLS];
 } run_request;
 
+/* Before the calls the operands are filled anew, and outputs again between the two groups of calls. All calls
+ * but the last timed one see inputs that differ in one element, so that none can be answered from memory. */
+typedef struct bench_request {
+  message_head head;
+  int32_t target; /* number of the kernel */
+  int32_t threads;
+  int32_t timer;        /* index into `timers` */
+  int32_t warmup;       /* calls that are not timed */
+  int64_t calls;        /* that are */
+  uint64_t seed;        /* of what differs from call to call */
+  uint64_t evict_bytes; /* for a cold cache: memory to walk over before the timed call; 0: warm */
+  wire_call call;
+} bench_request;
+
 typedef struct done_reply {
   message_head head;
   int32_t failed;         /* the request could not be carried out; `text` says why */
@@ -79,6 +105,12 @@ typedef struct done_reply {
   int32_t status;         /* RUN: of the first call that did not return ASSAY_OK */
   int32_t mode_changed;   /* the floating-point mode is not what it was before */
   int32_t foreign_openmp; /* LOAD: the object brought an OpenMP runtime of its own */
+  int32_t input_changed;  /* BENCH: 1 + the first input that the kernel wrote to */
+  int32_t busy;           /* BENCH: the process did not come to rest before the calls */
+  int32_t pinned;         /* BENCH: the calling thread is bound to one CPU */
+  int32_t huge_share;     /* BENCH: percent of the operands' memory in huge pages */
+  int64_t nanoseconds;    /* BENCH: of the timed calls */
+  int64_t context_switches;
   char text[320];
 } done_reply;
 

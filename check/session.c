@@ -88,7 +88,7 @@ static bool spawn(session *worker, session_outcome *outcome) {
     close(pair[0]);
     return false;
   }
-  *worker = (session){.pid = pid, .socket = pair[0]};
+  *worker = (session){.pid = pid, .socket = pair[0], .memory_kib = memory_limit_kib};
   return true;
 }
 
@@ -123,7 +123,7 @@ static void explain_end(session *worker, session_outcome *outcome) {
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 
-static long private_memory_kib(pid_t pid) {
+static long status_kib(pid_t pid, const char *field) {
   char path[64];
   char line[256];
   long kib = 0;
@@ -131,7 +131,7 @@ static long private_memory_kib(pid_t pid) {
   FILE *file = fopen(path, "re");
   if (file == NULL) return 0;
   while (fgets(line, sizeof line, file) != NULL) {
-    if (strncmp(line, "RssAnon:", 8) == 0) kib = strtol(line + 8, NULL, 10);
+    if (strncmp(line, field, strlen(field)) == 0) kib = strtol(line + strlen(field), NULL, 10);
   }
   fclose(file);
   return kib;
@@ -159,10 +159,10 @@ static bool wait_packet(session *worker, int64_t deadline, double seconds, sessi
       fail(outcome, VERDICT_TIMEOUT, "no answer within %.3g s", seconds);
       break;
     }
-    const long kib = private_memory_kib(worker->pid);
-    if (kib > memory_limit_kib) {
+    const long kib = status_kib(worker->pid, "RssAnon:");
+    if (kib > worker->memory_kib) {
       fail(outcome, VERDICT_CRASH, "the kernel used %ld MiB of memory of its own; the limit is %ld MiB",
-           kib / 1024, memory_limit_kib / 1024);
+           kib / 1024, worker->memory_kib / 1024);
       break;
     }
   }
@@ -170,8 +170,9 @@ static bool wait_packet(session *worker, int64_t deadline, double seconds, sessi
   return false;
 }
 
-/* Reads until the answer; a fault report may come first. */
-static bool receive(session *worker, double seconds, done_reply *reply, session_outcome *outcome) {
+/* Reads until a message of `kind` or the answer; a fault report may come first. False: the worker is gone. */
+static bool receive(session *worker, message_kind kind, double seconds, done_reply *reply,
+                    message_kind *received, session_outcome *outcome) {
   const int64_t deadline = assay_now_ns() + (int64_t)(seconds * 1e9);
   for (;;) {
     if (!wait_packet(worker, deadline, seconds, outcome)) return false;
@@ -188,6 +189,9 @@ static bool receive(session *worker, double seconds, done_reply *reply, session_
       memcpy(&outcome->fault, packet, sizeof outcome->fault);
       continue;
     }
+    *received = kind;
+    if (kind != MESSAGE_DONE && valid_reply(packet, size, kind, sizeof(message_head))) return true;
+    *received = MESSAGE_DONE;
     if (!valid_reply(packet, size, MESSAGE_DONE, sizeof *reply)) {
       fail(outcome, VERDICT_SUSPECT, "the kernel wrote to the judge's connection");
       session_close(worker);
@@ -199,8 +203,8 @@ static bool receive(session *worker, double seconds, done_reply *reply, session_
   }
 }
 
-static bool ask(session *worker, const void *request, size_t size, int fd, double seconds, done_reply *reply,
-                session_outcome *outcome) {
+/* Sends a packet, with a descriptor unless it is -1. */
+static bool tell(session *worker, const void *request, size_t size, int fd, session_outcome *outcome) {
   *outcome = (session_outcome){.verdict = VERDICT_PASS};
   struct iovec part = {.iov_base = (void *)(uintptr_t)request, .iov_len = size};
   union {
@@ -225,13 +229,22 @@ static bool ask(session *worker, const void *request, size_t size, int fd, doubl
     explain_end(worker, outcome);
     return false;
   }
-  if (!receive(worker, seconds, reply, outcome)) return false;
-  if (reply->failed != 0) {
-    fail(outcome, reply->unavailable != 0 ? VERDICT_UNAVAILABLE : VERDICT_FAIL, "%s", reply->text);
-    session_close(worker);
-    return false;
-  }
   return true;
+}
+
+static bool accept_reply(session *worker, const done_reply *reply, session_outcome *outcome) {
+  if (reply->failed == 0) return true;
+  fail(outcome, reply->unavailable != 0 ? VERDICT_UNAVAILABLE : VERDICT_FAIL, "%s", reply->text);
+  session_close(worker);
+  return false;
+}
+
+static bool ask(session *worker, const void *request, size_t size, int fd, double seconds, done_reply *reply,
+                session_outcome *outcome) {
+  message_kind received;
+  return tell(worker, request, size, fd, outcome) &&
+         receive(worker, MESSAGE_DONE, seconds, reply, &received, outcome) &&
+         accept_reply(worker, reply, outcome);
 }
 
 /* ---- what the judge asks ------------------------------------------------------------------------------- */
@@ -266,11 +279,11 @@ static int count_tasks(pid_t pid) {
   return count;
 }
 
-bool session_open(session *worker, const load_request *load, double seconds, session_outcome *outcome) {
+bool session_load(session *worker, const load_request *load, double seconds, session_outcome *outcome) {
   done_reply reply;
-  *outcome = (session_outcome){.verdict = VERDICT_PASS};
-  if (!spawn(worker, outcome)) return false;
   if (!ask(worker, load, sizeof *load, -1, seconds, &reply, outcome)) return false;
+  outcome->status = (assay_status)reply.status;
+  if (reply.status != ASSAY_OK) snprintf(outcome->reason, sizeof outcome->reason, "%s", reply.text);
   if (reply.mode_changed != 0) {
     fail(outcome, VERDICT_SUSPECT,
          "loading the kernel changed the floating-point mode (was it built with -ffast-math?)");
@@ -280,6 +293,11 @@ bool session_open(session *worker, const load_request *load, double seconds, ses
   /* A runtime of its own starts one team more, and libomp one thread to watch it. */
   worker->tasks_allowed = count_tasks(worker->pid) + (reply.foreign_openmp != 0 ? load->threads : 0);
   return true;
+}
+
+bool session_open(session *worker, const load_request *load, double seconds, session_outcome *outcome) {
+  *outcome = (session_outcome){.verdict = VERDICT_PASS};
+  return spawn(worker, outcome) && session_load(worker, load, seconds, outcome);
 }
 
 bool session_map(session *worker, const map_request *map, int fd, session_outcome *outcome) {
@@ -305,6 +323,48 @@ bool session_run(session *worker, const run_request *run, double seconds, sessio
     return false;
   }
   return true;
+}
+
+bool session_bench(session *worker, const bench_request *bench, double seconds, session_timing *timing,
+                   session_outcome *outcome) {
+  static const message_head go = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_GO};
+  done_reply reply;
+  message_kind received = MESSAGE_DONE;
+  int64_t start = 0;
+  int64_t end = 0;
+  if (!tell(worker, bench, sizeof *bench, -1, outcome)) return false;
+  if (!receive(worker, MESSAGE_READY, seconds, &reply, &received, outcome)) return false;
+  if (received == MESSAGE_READY) {
+    start = assay_now_ns();
+    if (!tell(worker, &go, sizeof go, -1, outcome)) return false;
+    if (!receive(worker, MESSAGE_TIMED, seconds, &reply, &received, outcome)) return false;
+    end = assay_now_ns();
+  }
+  if (received == MESSAGE_TIMED && !receive(worker, MESSAGE_DONE, seconds, &reply, &received, outcome)) {
+    return false;
+  }
+  if (!accept_reply(worker, &reply, outcome)) return false;
+  *timing = (session_timing){.nanoseconds = reply.nanoseconds,
+                             .context_switches = reply.context_switches,
+                             .wall_ns = end - start,
+                             .pinned = reply.pinned != 0,
+                             .huge_share = reply.huge_share};
+  outcome->status = (assay_status)reply.status;
+  if (reply.status != ASSAY_OK) snprintf(outcome->reason, sizeof outcome->reason, "%s", reply.text);
+  if (reply.mode_changed != 0) {
+    fail(outcome, VERDICT_SUSPECT, "the kernel changed the floating-point mode and left it changed");
+  } else if (reply.input_changed != 0) {
+    fail(outcome, VERDICT_FAIL, "the kernel wrote to input %d", reply.input_changed - 1);
+  } else if (reply.busy != 0) {
+    fail(outcome, VERDICT_SUSPECT, "the kernel's process went on working between two calls");
+  }
+  if (outcome->verdict == VERDICT_PASS) return true;
+  session_close(worker);
+  return false;
+}
+
+int64_t session_peak_bytes(const session *worker) {
+  return (int64_t)status_kib(worker->pid, "VmHWM:") * 1024;
 }
 
 int session_extra_threads(const session *worker, double grace) {

@@ -12,6 +12,7 @@ typedef struct session {
   pid_t pid; /* 0: no worker */
   int socket;
   int tasks_allowed; /* threads that may exist between calls */
+  long memory_kib;   /* private memory that it may have */
 } session;
 
 /* How a request ended. `verdict` PASS means only: the worker answered as it should. */
@@ -26,6 +27,10 @@ typedef struct session_outcome {
 /* Starts the worker and makes it load the kernel within `seconds`. On failure the session is closed. */
 bool session_open(session *worker, const load_request *load, double seconds, session_outcome *outcome);
 
+/* Makes a worker that runs already load one more kernel; a baseline that cannot run here has the status
+ * ASSAY_UNAVAILABLE in the outcome. */
+bool session_load(session *worker, const load_request *load, double seconds, session_outcome *outcome);
+
 /* Kills the worker if it lives. */
 void session_close(session *worker);
 
@@ -34,6 +39,21 @@ bool session_unmap(session *worker, session_outcome *outcome);
 
 /* One request with all its calls, at most `seconds` long. False: the worker is gone, `outcome` says why. */
 bool session_run(session *worker, const run_request *run, double seconds, session_outcome *outcome);
+
+/* What a timed request took, by the worker and by the judge's own clock. */
+typedef struct session_timing {
+  int64_t nanoseconds;
+  int64_t context_switches;
+  int64_t wall_ns; /* from the word to go to the word that the calls have returned */
+  bool pinned;
+  int huge_share; /* percent */
+} session_timing;
+
+bool session_bench(session *worker, const bench_request *bench, double seconds, session_timing *timing,
+                   session_outcome *outcome);
+
+/* The largest resident memory of the worker so far; 0 when it is not known. */
+int64_t session_peak_bytes(const session *worker);
 
 /* Threads of the worker beyond those allowed, after up to `grace` seconds for them to end. Threads that are
  * exiting do not count. */

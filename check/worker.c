@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,6 +16,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "bench_table.h"
 #include "engine.h"
 #include "mustfail.h"
 #include "worker_cuda.h"
@@ -54,16 +56,36 @@ static void load_object(worker *self, const load_request *request, const assay_s
       refuse(reply, "the source exports no function named %s", subject->exports[i].name);
       return;
     }
-    memcpy(&self->entry[i], &symbol, sizeof symbol); /* POSIX's way around object and function pointers */
+    memcpy(&self->target.entry[i], &symbol,
+           sizeof symbol); /* POSIX's way around object and function pointers */
   }
 }
 
 /* OpenMP starts its team at the first region: do it now, so that a thread seen later is the kernel's. */
-static void warm_threads(int threads) {
+void worker_warm_threads(int threads) {
   long sum = 0;
 #pragma omp parallel for num_threads(threads) reduction(+ : sum)
   for (int i = 0; i < threads; i++) sum += i;
   if (sum < 0) _exit(1); /* keeps the region */
+}
+
+/* A library that starts threads of its own would bind them all to the one CPU of this thread: they get what
+ * the judge may use. */
+static void load_baseline(worker *self, const assay_bench_baseline *baseline, int threads,
+                          done_reply *reply) {
+  assay_message why = {""};
+  cpu_set_t own;
+  cpu_set_t all;
+  const bool known = sched_getaffinity(0, sizeof own, &own) == 0 &&
+                     sched_getaffinity(getppid(), sizeof all, &all) == 0 &&
+                     sched_setaffinity(0, sizeof all, &all) == 0;
+  const bool ready = baseline->prepare == NULL || baseline->prepare(threads, &why);
+  if (known) (void)sched_setaffinity(0, sizeof own, &own);
+  if (!ready) {
+    reply->status = ASSAY_UNAVAILABLE;
+    snprintf(reply->text, sizeof reply->text, "%s", why.text);
+  }
+  memcpy(self->target.entry, baseline->entry, sizeof self->target.entry);
 }
 
 static void load(worker *self, const load_request *request, done_reply *reply) {
@@ -76,16 +98,21 @@ static void load(worker *self, const load_request *request, done_reply *reply) {
     return;
   }
   self->subject = subject;
+  self->target = (worker_target){0};
   if (request->target == TARGET_OBJECT) {
     load_object(self, request, subject, reply);
   } else if (op == NULL || request->index < 0) {
     refuse(reply, "%s has no variants", request->subject);
   } else if (request->target == TARGET_LIBRARY && request->index < op->variant_count) {
-    self->op = op;
-    self->variant = &op->variants[request->index];
+    self->target.op = op;
+    self->target.variant = &op->variants[request->index];
+  } else if (request->target == TARGET_BASELINE && op->bench != NULL &&
+             request->index < op->bench->baseline_count) {
+    load_baseline(self, &op->bench->baselines[request->index], request->threads, reply);
   } else if (request->target == TARGET_MUST_FAIL && request->index < must_fail_count) {
     must_fail_wrap(&op->variants[op->variant_count - 1]);
-    for (int i = 0; i < ASSAY_MAX_EXPORTS; i++) self->entry[i] = must_fail_kernels[request->index].kernel;
+    for (int i = 0; i < ASSAY_MAX_EXPORTS; i++)
+      self->target.entry[i] = must_fail_kernels[request->index].kernel;
   } else {
     refuse(reply, "%s has no such variant", request->subject);
   }
@@ -95,7 +122,9 @@ static void load(worker *self, const load_request *request, done_reply *reply) {
     refuse(reply, "%s", why.text);
     reply->unavailable = 1;
   }
-  if (reply->failed == 0) warm_threads(request->threads);
+  if (reply->failed != 0) return;
+  worker_warm_threads(request->threads);
+  if (request->number >= 0 && request->number < PROTOCOL_TARGETS) self->kept[request->number] = self->target;
 }
 
 /* ---- operands ------------------------------------------------------------------------------------------ */
@@ -106,8 +135,12 @@ static void map(worker *self, const map_request *request, int fd, done_reply *re
     return;
   }
   worker_operand *operand = &self->operands[request->slot];
-  assay_mapping_close(&operand->mapping);
   if (self->backend == ASSAY_CUDA) worker_cuda_forget(request->slot);
+  worker_unmap(operand);
+  if (request->apart != 0) {
+    (void)worker_map_apart(operand, request, fd, reply);
+    return;
+  }
   if (!assay_mapping_open(&operand->mapping, fd, request->page_bytes, request->writable != 0)) {
     refuse(reply, "an operand could not be mapped%s", "");
     return;
@@ -119,8 +152,7 @@ static void map(worker *self, const map_request *request, int fd, done_reply *re
 
 static void unmap_all(worker *self) {
   for (int i = 0; i < PROTOCOL_SLOTS; i++) {
-    assay_mapping_close(&self->operands[i].mapping);
-    self->operands[i].data = NULL;
+    worker_unmap(&self->operands[i]);
     if (self->backend == ASSAY_CUDA) worker_cuda_forget(i);
   }
 }
@@ -132,6 +164,7 @@ typedef union any_request {
   load_request load;
   map_request map;
   run_request run;
+  bench_request bench;
 } any_request;
 
 /* One packet and the descriptor that may come with it; false at the end of the connection. */
@@ -169,6 +202,8 @@ static void serve(worker *self, const any_request *request, ssize_t size, int fd
     unmap_all(self);
   } else if (head->kind == MESSAGE_RUN && size == (ssize_t)sizeof request->run) {
     worker_run(self, &request->run, reply);
+  } else if (head->kind == MESSAGE_BENCH && size == (ssize_t)sizeof request->bench) {
+    worker_bench(self, &request->bench, reply);
   } else {
     refuse(reply, "a packet has a wrong %s", "kind or size");
   }
@@ -180,6 +215,7 @@ int worker_main(int socket_fd) {
   ssize_t size = 0;
   int fd = -1;
   self.socket = socket_fd;
+  for (int i = 0; i < PROTOCOL_SLOTS; i++) self.operands[i].fd = -1;
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* the judge's end is ours */
   prctl(PR_SET_NAME, "assay-worker");
   worker_report_faults(&self);

@@ -26,7 +26,7 @@ uint64_t worker_float_mode(void) {
 #endif
 }
 
-static assay_tensor received(const worker *self, const wire_tensor *wire) {
+assay_tensor worker_tensor(const worker *self, const wire_tensor *wire) {
   assay_tensor tensor = wire->tensor;
   tensor.data = NULL;
   if (wire->slot < 0 || wire->slot >= PROTOCOL_SLOTS) return tensor;
@@ -50,21 +50,27 @@ typedef struct lane {
   pthread_mutex_t *gate; /* NULL: alone. Held until all lanes exist, so that they start together */
 } lane;
 
+assay_status worker_call(const worker_target *target, int entry, const assay_tensor *in,
+                         const assay_tensor *out, const int64_t *opt, assay_queue *queue,
+                         assay_message *why) {
+  if (target->op != NULL) {
+    return assay_operator_call(target->op, target->variant, entry, in, out, opt, queue, why);
+  }
+  must_fail_select(entry);
+  assay_set_last_error("");
+  const assay_status status = target->entry[entry](in, out, opt, queue);
+  if (status != ASSAY_OK) (void)assay_explain(why, status, "%s", assay_last_error()); /* of a launch */
+  return status;
+}
+
 static assay_status call(worker *self, const wire_call *wire, assay_queue *queue, assay_message *why) {
   assay_tensor in[ASSAY_MAX_OPERANDS];
   assay_tensor out[ASSAY_MAX_OPERANDS];
   for (int i = 0; i < ASSAY_MAX_OPERANDS; i++) {
-    in[i] = received(self, &wire->in[i]);
-    out[i] = received(self, &wire->out[i]);
+    in[i] = worker_tensor(self, &wire->in[i]);
+    out[i] = worker_tensor(self, &wire->out[i]);
   }
-  if (self->op != NULL) {
-    return assay_operator_call(self->op, self->variant, wire->entry, in, out, wire->opt, queue, why);
-  }
-  must_fail_select(wire->entry);
-  assay_set_last_error("");
-  const assay_status status = self->entry[wire->entry](in, out, wire->opt, queue);
-  if (status != ASSAY_OK) (void)assay_explain(why, status, "%s", assay_last_error()); /* of a launch */
-  return status;
+  return worker_call(&self->target, wire->entry, in, out, wire->opt, queue, why);
 }
 
 /* One call on the GPU, with what its stream and the other one do around it. */
@@ -106,7 +112,7 @@ static void run_lane(lane *work) {
     if (worker_float_mode() != mode) work->mode_changed = 1;
     judged_queue_release(&judged);
   }
-  if (judged.unavailable || (work->self->op != NULL && work->status == ASSAY_UNAVAILABLE))
+  if (judged.unavailable || (work->self->target.op != NULL && work->status == ASSAY_UNAVAILABLE))
     work->unavailable = 1;
   judged_queue_close(&judged);
 }

@@ -134,7 +134,7 @@ static bool keep(cli_args *args, int index, const char *text, assay_message *why
 static bool take_option(int argc, const char *const *argv, int *at, cli_args *args, assay_message *why) {
   const cli_command *command = args->command;
   const char *word = argv[*at];
-  const char *name = word + 2;
+  const char *name = strcmp(word, "-o") == 0 ? "output" : word + 2;
   const size_t length = strcspn(name, "=");
   const int index = find_option(command, name, length);
   if (index < 0) return refuse(why, word, command);
@@ -191,7 +191,7 @@ bool cli_parse(const cli_command *command, int argc, const char *const *argv, cl
     } else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
       args->help = true;
       return true;
-    } else if (word[1] == '-') {
+    } else if (word[1] == '-' || strcmp(word, "-o") == 0) {
       taken = take_option(argc, argv, &i, args, why);
     } else {
       taken = refuse(why, word, command);
@@ -199,8 +199,13 @@ bool cli_parse(const cli_command *command, int argc, const char *const *argv, cl
     if (!taken) return false;
   }
   if (args->name_count < command->names_min) {
-    assay_explain(why, ASSAY_BAD_OPTION, "%s needs %s: " PROGRAM " list shows the names", command->name,
-                  command->names);
+    if (strncmp(command->names, "NAME", 4) == 0) {
+      assay_explain(why, ASSAY_BAD_OPTION, "%s needs %s: " PROGRAM " list shows the names", command->name,
+                    command->names);
+    } else {
+      assay_explain(why, ASSAY_BAD_OPTION, "%s needs %s: " PROGRAM " help %s shows how", command->name,
+                    command->names, command->name);
+    }
     return false;
   }
   return true;

@@ -12,7 +12,7 @@
 
 #include "status.h"
 
-enum { CLI_MAX_OPTIONS = 16, CLI_MAX_NAMES = 64, CLI_MAX_EACH = 64 };
+enum { CLI_MAX_OPTIONS = 24, CLI_MAX_NAMES = 64, CLI_MAX_EACH = 64 };
 
 typedef enum option_kind {
   OPTION_FLAG = 0, /* no value */
@@ -74,7 +74,8 @@ struct cli_args {
 };
 
 /* Parses the words behind the command's name; args points into argv. Long options as `--name value` or
- * `--name=value`, in any place, `--` ends them. False with one sentence in `why`. */
+ * `--name=value`, in any place, `--` ends them; `-o` is short for `--output`. False with one sentence in
+ * `why`. */
 bool cli_parse(const cli_command *command, int argc, const char *const *argv, cli_args *args,
                assay_message *why);
 

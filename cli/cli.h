@@ -30,6 +30,7 @@ extern const cli_command command_hint;
 extern const cli_command command_check;
 extern const cli_command command_prove;
 extern const cli_command command_apply;
+extern const cli_command command_bench;
 extern const cli_command command_env;
 
 /* Words of options that several commands have; the index is the value of assay_backend, assay_tier and of

@@ -8,7 +8,7 @@
 
 const cli_command *const cli_commands[] = {
     &command_list,  &command_start, &command_reset, &command_lesson, &command_hint,
-    &command_check, &command_prove, &command_apply, &command_env,
+    &command_check, &command_prove, &command_apply, &command_bench, &command_env,
 };
 const int cli_command_count = (int)(sizeof cli_commands / sizeof cli_commands[0]);
 

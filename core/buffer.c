@@ -97,6 +97,31 @@ bool assay_mapping_open(assay_mapping *mapping, int fd, size_t page_bytes, bool 
   return true;
 }
 
+bool assay_mapping_open_huge(assay_mapping *mapping, size_t bytes) {
+  const size_t huge = (size_t)2 << 20;
+  *mapping = (assay_mapping){0};
+  if (bytes > SIZE_MAX / 4) {
+    errno = ENOMEM;
+    return false;
+  }
+  const size_t page_bytes = bytes == 0 ? huge : (bytes + huge - 1) / huge * huge;
+  const size_t reserved = page_bytes + huge + 2 * guard_bytes;
+  unsigned char *guarded =
+      mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (guarded == MAP_FAILED) return false;
+  unsigned char *pages = guarded + guard_bytes;
+  pages += (huge - (uintptr_t)pages % huge) % huge;
+  if (mprotect(pages, page_bytes, PROT_READ | PROT_WRITE) != 0) {
+    const int error = errno;
+    munmap(guarded, reserved);
+    errno = error;
+    return false;
+  }
+  (void)madvise(pages, page_bytes, MADV_HUGEPAGE); /* a wish: small pages do as well */
+  *mapping = (assay_mapping){guarded, reserved, pages, page_bytes};
+  return true;
+}
+
 void assay_mapping_close(assay_mapping *mapping) {
   if (mapping->guarded != NULL) munmap(mapping->guarded, mapping->guarded_bytes);
   *mapping = (assay_mapping){0};

@@ -45,6 +45,10 @@ int assay_buffer_read_only(const assay_buffer *buffer);
 
 /* Maps between guards; with fd -1 private memory instead. False with errno set. */
 bool assay_mapping_open(assay_mapping *mapping, int fd, size_t page_bytes, bool writable);
+
+/* Private memory for at least `bytes`, between guards and from a huge page's boundary on, for which the
+ * system is asked to take huge pages. False with errno set. */
+bool assay_mapping_open_huge(assay_mapping *mapping, size_t bytes);
 void assay_mapping_close(assay_mapping *mapping);
 
 /* Physical memory of this machine in bytes; SIZE_MAX when that is not known. */

@@ -166,10 +166,13 @@ typedef struct assay_variant {
   assay_kernel *entry[ASSAY_MAX_EXPORTS];
 } assay_variant;
 
+struct assay_bench_table;
+
 typedef struct assay_operator {
   assay_subject subject;
   const assay_variant *variants; /* the best first: dispatch takes the first that runs and is preferred */
   int variant_count;
+  const struct assay_bench_table *bench; /* what is timed and against what: bench_table.h; NULL: nothing */
 } assay_operator;
 
 #endif

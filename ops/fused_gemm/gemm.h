@@ -3,6 +3,7 @@
 #ifndef ASSAY_GEMM_H
 #define ASSAY_GEMM_H
 
+#include "bench_table.h"
 #include "op.h"
 
 assay_kernel assay_gemm_cpu;
@@ -45,6 +46,7 @@ typedef enum assay_gemm_layout {
 
 extern const char *const assay_gemm_layout_names[];
 extern const assay_check assay_gemm_checks[];
+extern const assay_bench_table assay_gemm_bench;
 
 /* Contents of operands (gemm_fills.c); what their two parameters mean stands there. */
 assay_fill assay_gemm_fill_normal;

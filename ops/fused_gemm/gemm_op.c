@@ -276,6 +276,7 @@ const assay_operator assay_fused_gemm_op = {
         },
     .variants = variants,
     .variant_count = (int)(sizeof variants / sizeof variants[0]),
+    .bench = &assay_gemm_bench,
 };
 
 assay_status assay_fused_gemm(assay_dtype dtype, const void *a, int64_t a_row_stride, const void *b,

@@ -3,6 +3,7 @@
 #ifndef ASSAY_NORMALIZER_H
 #define ASSAY_NORMALIZER_H
 
+#include "bench_table.h"
 #include "op.h"
 
 /* A merge is two numbers: every variant has the same one. */
@@ -20,6 +21,7 @@ void assay_normalizer_oracle(int entry, const assay_tensor *in, const assay_tens
 
 extern const assay_operator assay_online_normalizer_op;
 extern const assay_check assay_normalizer_checks[];
+extern const assay_bench_table assay_normalizer_bench;
 
 /* Operands of one of the three functions for `count` elements of a type, packed; see assay_operand_plan for
  * `shift`, which moves x and y. */

@@ -227,6 +227,7 @@ const assay_operator assay_online_normalizer_op = {
         },
     .variants = variants,
     .variant_count = (int)(sizeof variants / sizeof variants[0]),
+    .bench = &assay_normalizer_bench,
 };
 
 /* ---- the typed calls ----------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #ifndef ASSAY_VJP_H
 #define ASSAY_VJP_H
 
+#include "bench_table.h"
 #include "op.h"
 
 assay_kernel assay_vjp_cpu;
@@ -35,6 +36,7 @@ typedef enum assay_vjp_layout {
 
 extern const char *const assay_vjp_layout_names[];
 extern const assay_check assay_vjp_checks[];
+extern const assay_bench_table assay_vjp_bench;
 
 /* Contents of y and g (vjp_fills.c); the first: y like a softmax of logits with deviation a, g normal with b.
  */

@@ -231,6 +231,7 @@ const assay_operator assay_softmax_backward_op = {
         },
     .variants = variants,
     .variant_count = (int)(sizeof variants / sizeof variants[0]),
+    .bench = &assay_vjp_bench,
 };
 
 assay_status assay_softmax_backward(assay_dtype dtype, const void *y, int64_t y_row_stride,

@@ -3,6 +3,7 @@
 #ifndef ASSAY_SPLIT_SOFTMAX_H
 #define ASSAY_SPLIT_SOFTMAX_H
 
+#include "bench_table.h"
 #include "op.h"
 
 enum {
@@ -33,6 +34,7 @@ typedef enum assay_split_softmax_layout {
 
 extern const char *const assay_split_softmax_layout_names[];
 extern const assay_check assay_split_softmax_checks[];
+extern const assay_bench_table assay_split_softmax_bench;
 
 /* Run functions of checks (split_softmax_probes.c), named as their checks in split_softmax_checks.c. */
 void assay_split_softmax_worked_example(assay_probe *probe);

@@ -270,6 +270,7 @@ const assay_operator assay_split_softmax_op = {
         },
     .variants = variants,
     .variant_count = (int)(sizeof variants / sizeof variants[0]),
+    .bench = &assay_split_softmax_bench,
 };
 
 /* ---- typed calls --------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #ifndef ASSAY_ATTENTION_H
 #define ASSAY_ATTENTION_H
 
+#include "bench_table.h"
 #include "op.h"
 
 assay_kernel assay_attention_cpu;
@@ -28,6 +29,7 @@ typedef enum assay_attention_layout {
 
 extern const char *const assay_attention_layout_names[];
 extern const assay_check assay_attention_checks[];
+extern const assay_bench_table assay_attention_bench;
 
 /* Contents of operands (attention_fills.c); a and b are the row's parameters. */
 assay_fill assay_attention_fill_ramp;      /* scores rise (a > 0) or fall along the keys by a a key */

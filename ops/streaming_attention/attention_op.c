@@ -287,6 +287,7 @@ const assay_operator assay_streaming_attention_op = {
         },
     .variants = variants,
     .variant_count = (int)(sizeof variants / sizeof variants[0]),
+    .bench = &assay_attention_bench,
 };
 
 assay_status assay_streaming_attention(assay_dtype dtype, const void *q, const int64_t q_strides[3],

@@ -3,6 +3,7 @@
 #ifndef ASSAY_SOFTMAX_H
 #define ASSAY_SOFTMAX_H
 
+#include "bench_table.h"
 #include "op.h"
 
 assay_kernel assay_softmax_cpu;
@@ -30,6 +31,7 @@ typedef enum assay_softmax_layout {
 
 extern const char *const assay_softmax_layout_names[];
 extern const assay_check assay_softmax_checks[];
+extern const assay_bench_table assay_softmax_bench;
 
 /* Run functions of checks (softmax_probes.c), named as their checks in softmax_checks.c. */
 void assay_softmax_worked_example(assay_probe *probe);

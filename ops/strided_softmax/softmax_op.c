@@ -203,6 +203,7 @@ const assay_operator assay_strided_softmax_op = {
         },
     .variants = variants,
     .variant_count = (int)(sizeof variants / sizeof variants[0]),
+    .bench = &assay_softmax_bench,
 };
 
 assay_status assay_strided_softmax(assay_dtype dtype, const void *x, int64_t rows, int64_t columns,

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench.h - a measurement: which cases, which variants of each, and what came out.
+ *
+ * The caller fills in options, loads, cases and variants; bench_measure fills in the rest. Samples that a
+ * variant already has (from an interrupted run) are kept, and only the missing processes run.
+ */
+#ifndef ASSAY_BENCH_H
+#define ASSAY_BENCH_H
+
+#include "bench_table.h"
+#include "ceiling.h"
+#include "check/engine.h"
+#include "sample.h"
+#include "schedule.h"
+
+enum { BENCH_NAME = 96, BENCH_REASON = 400, BENCH_VARIANTS = 48 };
+
+typedef enum bench_kind { BENCH_YOURS = 0, BENCH_SOLUTION, BENCH_LIBRARY, BENCH_BASELINE } bench_kind;
+
+/* A kernel that every worker loads. Variants that differ in knobs only share one. */
+typedef struct bench_load {
+  target_kind target;
+  const assay_subject *subject;
+  int index;          /* of the library's variant or the baseline */
+  const char *object; /* TARGET_OBJECT: the shared object */
+} bench_load;
+
+typedef struct bench_variant {
+  char name[BENCH_NAME]; /* unique in its case */
+  bench_kind kind;
+  int load;                         /* index into the run's loads */
+  int64_t knobs[ASSAY_MAX_OPTIONS]; /* not 0: instead of the case's option */
+  const char *expression;
+  const char *rounding;
+  const char *source; /* the kernel's own file, relative to the source folder or as it was given */
+
+  verdict gate;
+  char reason[BENCH_REASON]; /* why it is not timed, or no longer; empty: it is */
+  double error_ulps;
+  double error_share;
+  int64_t compared;
+  int64_t peak_bytes;
+  int64_t context_switches;
+  bench_sample *samples;
+  int64_t sample_count;
+  int64_t sample_room;
+  int64_t calls;  /* of a sample; 0: not known yet */
+  double call_ns; /* by the judge's clock, before the samples */
+  int64_t spent_ns;
+  int64_t big_batch; /* calls that both clocks can see */
+} bench_variant;
+
+typedef struct bench_case {
+  const assay_operator *op;
+  assay_row row;
+  assay_dtype dtype;
+  int layout;
+  char name[BENCH_NAME];
+  assay_bench_work work;
+  bool sampled; /* the gate looks at some rows only */
+  bench_variant variants[BENCH_VARIANTS];
+  int variant_count;
+} bench_case;
+
+typedef struct bench_run {
+  schedule protocol;
+  uint64_t seed;
+  int threads;
+  bool cold;
+  bench_load *loads;
+  int load_count;
+  bench_case *cases;
+  int case_count;
+
+  /* Called between requests, with one line of text; and after each process, when results can be kept. */
+  void (*progress)(void *user, const char *text);
+  void (*checkpoint)(void *user);
+  /* Once, when it is known how long the run will take. */
+  void (*announce)(void *user, double seconds, int samples);
+  void *user;
+
+  ceiling ceilings[CEILINGS];
+  bool pinned;
+  int huge_low, huge_high; /* percent of operands in huge pages, smallest and largest */
+  bool complete;
+} bench_run;
+
+/* Measures everything. False with a sentence when nothing could be started; an interrupted run is true, and
+ * not `complete`. */
+bool bench_measure(bench_run *run, assay_message *why);
+
+/* The name of a case from its sizes, layout, options and type; and whether its gate looks at some rows only.
+ */
+void bench_case_describe(bench_case *one);
+
+/* The candidate's ratio to the baseline, by the run's protocol. */
+void bench_compare(const bench_run *run, const bench_variant *candidate, const bench_variant *baseline,
+                   schedule_ratio *ratio);
+
+/* Nanoseconds of a call that the ceilings leave room for. */
+double bench_floor_ns(const bench_run *run, const bench_case *one);
+
+/* False without memory. */
+bool bench_add_sample(bench_variant *variant, const bench_sample *sample);
+
+/* Gives the samples back. */
+void bench_free(bench_run *run);
+
+#endif

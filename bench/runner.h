@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* runner.h - what the parts of a measurement share: the worker of the moment and the case whose operands it
+ * has. */
+#ifndef ASSAY_RUNNER_H
+#define ASSAY_RUNNER_H
+
+#include "bench.h"
+#include "check/session.h"
+#include "gate.h"
+
+enum { RUNNER_LOADS = 64 };
+
+typedef struct runner {
+  bench_run *run;
+  session worker; /* pid 0: none */
+  bool loaded[RUNNER_LOADS];
+  bool broken[RUNNER_LOADS]; /* cannot be loaded */
+  bench_case *one;           /* the current case */
+  assay_case *operands;
+  bool mapped; /* in the current worker */
+  gate gate;
+  bool gate_ready;
+  uint64_t seed;   /* of the current inputs */
+  uint64_t poison; /* of the next output */
+} runner;
+
+/* One request: a variant's calls and what the judge's own clock says. False: the variant is out, and says
+ * why, or the run was interrupted. */
+bool runner_call(runner *self, bench_variant *variant, int64_t calls, int warmup, bool cold,
+                 session_timing *timing);
+
+/* The output of the last call against the oracle; false: the variant is out. */
+bool runner_check(runner *self, bench_variant *variant);
+
+/* A worker with all kernels that are still timed; false when none can be had, or interrupted. */
+bool runner_ready(runner *self);
+
+/* Takes the variant out, with the reason. Always false. */
+bool runner_drop(bench_variant *variant, verdict value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* New inputs from the seed; `exact`: those on which right kernels are exact. False without memory. */
+bool runner_fill(runner *self, uint64_t seed, bool exact);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* sources.c - the files behind a variant with their hashes, so that a changed kernel is seen in old reports.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "hash.h"
+#include "surroundings.h"
+
+/* Adds a file; one that cannot be read is left out, as in an installed tree. False without memory. */
+static bool add(report_variant *target, const char *path) {
+  char full[ASSAY_PATH_SIZE];
+  char hash[ASSAY_HASH_TEXT];
+  const char *folder = assay_source_folder();
+  const bool in_tree = path[0] != '/' && folder != NULL && assay_path_format(full, "%s/%s", folder, path) &&
+                       assay_hash_file(full, hash);
+  if (!in_tree && !assay_hash_file(path, hash)) return true;
+  const size_t count = (size_t)target->sources.count;
+  report_source *larger = realloc(target->sources.items, (count + 1) * sizeof *larger);
+  if (larger == NULL) return false;
+  target->sources.items = larger;
+  larger[count] = (report_source){strdup(path), strdup(hash)};
+  target->sources.count++;
+  return larger[count].path != NULL && larger[count].sha256 != NULL;
+}
+
+static bool ends_with(const char *name, const char *end) {
+  const size_t length = strlen(name);
+  return length >= strlen(end) && strcmp(name + length - strlen(end), end) == 0;
+}
+
+/* What a file of an operator's folder is for follows from the end of its name. */
+static bool belongs(const char *name, bench_kind kind, const char *variant) {
+  static const char *const kernels[] = {"_cpu.c", "_avx2.c", "_avx512.c"};
+  char own[BENCH_NAME + 8];
+  if (ends_with(name, ".h")) return true;
+  if (kind == BENCH_BASELINE) {
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+      if (ends_with(name, kernels[i])) return true;
+    }
+    return ends_with(name, "_bench.c");
+  }
+  snprintf(own, sizeof own, "_%s.c", variant);
+  return ends_with(name, own) || (strcmp(variant, "plain") == 0 && ends_with(name, "_cpu.c"));
+}
+
+static int in_order(const struct dirent **left, const struct dirent **right) {
+  return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+/* The kernels first, headers behind them; in the order of the names, so that reports can be compared. */
+static bool add_folder(report_variant *target, const char *folder, bench_kind kind, const char *variant) {
+  char path[ASSAY_PATH_SIZE];
+  struct dirent **names = NULL;
+  const char *tree = assay_source_folder();
+  if (tree == NULL || !assay_path_format(path, "%s/%s", tree, folder)) return true;
+  const int count = scandir(path, &names, NULL, in_order);
+  bool good = true;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < count && good; i++) {
+      const char *name = names[i]->d_name;
+      if (ends_with(name, ".h") != (pass == 1) || !belongs(name, kind, variant)) continue;
+      if (assay_path_format(path, "%s/%s", folder, name)) good = add(target, path);
+    }
+  }
+  for (int i = 0; i < count; i++) free(names[i]);
+  free(names);
+  return good;
+}
+
+bool surroundings_sources(const bench_run *run, const bench_case *one, const bench_variant *variant,
+                          report_variant *target) {
+  char folder[ASSAY_PATH_SIZE];
+  if (run->loads[variant->load].target == TARGET_OBJECT) {
+    return add(target, variant->source) && add(target, "include/assay/workshop.h") &&
+           add(target, "include/assay/assay.h");
+  }
+  if (!assay_path_format(folder, "ops/%s", one->op->subject.name)) return true;
+  const bench_load *load = &run->loads[variant->load];
+  const bench_kind kind = load->target == TARGET_BASELINE ? BENCH_BASELINE : BENCH_LIBRARY;
+  const char *name = kind == BENCH_LIBRARY ? one->op->variants[load->index].name : "";
+  return add_folder(target, folder, kind, name) &&
+         (kind == BENCH_LIBRARY ||
+          (add(target, "ops/bench_passes.c") && add(target, "ops/bench_passes_avx2.c"))) &&
+         add_folder(target, "device", BENCH_LIBRARY, name) && add(target, "include/assay/workshop.h") &&
+         add(target, "include/assay/assay.h");
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* surroundings.h - what a report says about machine, build and sources. */
+#ifndef ASSAY_SURROUNDINGS_H
+#define ASSAY_SURROUNDINGS_H
+
+#include "bench/bench.h"
+#include "report.h"
+
+/* Everything but loads, pinned and pages, which belong to the run. False without memory. */
+bool surroundings_take(report_environment *environment, int threads);
+
+/* Average load of the last minute. */
+double surroundings_load(void);
+
+/* The revision of the source folder; NULL and clean outside a repository. */
+bool surroundings_git(report_git *git);
+
+/* What was compiled for a variant, by its kind: an own file with the headers it may include, or the files of
+ * the operator's folder that make the variant. False without memory. */
+bool surroundings_sources(const bench_run *run, const bench_case *one, const bench_variant *variant,
+                          report_variant *target);
+
+/* Those with which this program and the library in it were compiled. */
+const char *surroundings_build_flags(void);
+
+/* The compiler's flags for an object that is built from a source file; owned by the caller. */
+char *surroundings_object_flags(void);
+
+#endif

@@ -1,0 +1,170 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `assay bench` on tiny shapes: what it records, what it refuses, and that kernels which fool a clock are found out.
+# Nothing here looks at how long anything takes. TAP on stdout.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+BUILD=${BUILD:-build}
+case $BUILD in /*) ;; *) BUILD=$root/$BUILD ;; esac
+export ASSAY_SOURCE_DIR="$root"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/work"
+cp "$root/tests/learners/right.h" "$folder/work/"
+cd "$folder" || exit 1
+name=strided_softmax
+number=0
+
+say() { # ok|not ok, description
+  number=$((number + 1))
+  echo "$1 $number - $2"
+}
+
+bench() {
+  "$BUILD/assay" bench "$@" --threads 1 --color=never >out 2>err
+}
+
+# DESCRIPTION EXIT WORDS ARGUMENTS...: `bench ARGUMENTS` ends with EXIT, and what it prints holds WORDS (a regular
+# expression).
+expect() {
+  what=$1 wanted=$2 words=$3
+  shift 3
+  bench "$@"
+  code=$?
+  if [ $code -eq "$wanted" ] && cat out err | grep -Eq "$words"; then
+    say ok "$what"
+  else
+    say "not ok" "$what: exit $code (not $wanted), or no match for: $words"
+    cat out err | sed 's/^/# /'
+  fi
+}
+
+# DESCRIPTION COUNT WORDS FILE: so many lines of the file match.
+lines() {
+  found=$(grep -Ec "$3" "$4")
+  [ "$found" -eq "$2" ] && say ok "$1" || say "not ok" "$1: $found lines, not $2"
+}
+
+# ---- what a run records ----------------------------------------------------------------------------------------
+
+small="--shape 8x9 --protocol seeds"
+expect "the solution is timed" 0 '^  solution +[0-9.]+ .s' $name --solution $small -o r.json
+grep -q '^1 case, 21 samples in 1 process: about [0-9]* s$' err && say ok "the length of the run is announced" ||
+  say "not ok" "the length of the run is announced"
+lines "the report has the format" 1 '^  "format": "assay-report-1",$' r.json
+lines "the report is complete" 1 '^  "complete": true,$' r.json
+lines "a protocol that describes gives no interval" 2 '"low": null' r.json
+lines "and claims nothing" 2 '"verdict": "cannot tell"' r.json
+lines "seven samples a variant" 21 '"process": 0,' r.json
+lines "twenty calls each, as the protocol has it" 22 '^ *"calls": 20,$' r.json
+lines "the gate passed" 3 '"verdict": "PASS"' r.json
+lines "the source is named first" 1 '"path": "workshops/w1_strided_softmax/w1_solution.c"' r.json
+lines "ceilings are kept" 3 '"rate": [0-9]' r.json
+
+expect "--json prints the report" 0 '^  "format": "assay-report-1"' $name --library --variant plain $small --json
+lines "and nothing else" 1 '^}$' out
+expect "cold samples are one call" 0 'cache cold' $name --library --variant plain --baseline eager_fp32 --shape 8x9 \
+  --quick --cache cold -o cold.json
+lines "each of them, as the protocol has it" 31 '^ *"calls": 1,$' cold.json
+expect "a variant can be the baseline" 0 'x: plain / ' $name --library --baseline plain $small
+expect "a merge of two states" 0 'merge fp32' online_normalizer --library --variant plain --shape 2:merge --protocol seeds
+expect "an option of the case" 0 '9x16 packed causal=1 fp16' streaming_attention --library --variant plain \
+  --shape 9x16:causal=1 --protocol seeds
+expect "every knob of a solution" 0 '^  solution chunk=4096 ' split_softmax --solution --shape 2x9 --protocol seeds
+
+# ---- files of one's own ----------------------------------------------------------------------------------------
+
+expect "a file that is not started is skipped" 2 '^  yours +TODO +not started: ' $name $small -o r.json
+lines "and recorded so" 1 '"reason": "not started: ./assay start strided_softmax"' r.json
+lines "with nothing timed" 0 '"process"' r.json
+
+# FILE EXIT WORDS
+learner() {
+  cp "$root/tests/learners/$1.c" work/$name.c
+  expect "$1: exit $2, $3" "$2" "$3" $name $small --baseline copy_then_kernel
+}
+learner right 0 '^  yours +[0-9.]+ .s'
+learner not_written 2 '^  yours +TODO +not written yet'
+learner does_not_compile 1 '^  yours +FAIL +the source does not compile'
+learner wrong_value 1 '^  yours +FAIL +y\[7,8\]: expected .* 1 of 72 compared are wrong'
+learner writes_its_input 1 '^  yours +FAIL +the kernel wrote to input 0'
+learner crashes 1 '^  yours +CRASH +SIGSEGV'
+learner exits_with_zero 1 '^  yours +CRASH +the kernel ended its process'
+learner forges_an_answer 1 "^  yours +SUSPECT +the kernel wrote to the judge's connection"
+learner starts_a_late_thread 1 '^  yours +SUSPECT +1 thread still ran'
+learner flushes_subnormals 1 '^  yours +SUSPECT +the kernel changed the floating-point mode'
+learner remembers_by_pointer 1 '^  yours +FAIL +y\[[0-9]+,[0-9]+\]: expected'
+learner works_when_checked 1 '^  yours +FAIL +y\[[0-9]+,[0-9]+\]: expected'
+learner works_in_a_thread 1 '^  yours +(FAIL|SUSPECT|CRASH) '
+case $(uname -m) in
+x86_64) learner slows_the_clock 1 "^  yours +SUSPECT +the judge's clock saw [0-9.]+ times" ;;
+*) say ok "slows_the_clock # SKIP it patches x86-64 programs" ;;
+esac
+
+cp "$root/workshops/w1_strided_softmax/w1_solution.c" work/$name.c
+cp work/$name.c old.c
+expect "against another file" 0 'x: against old.c / yours ' $name $small --against old.c -o r.json
+lines "it is the baseline" 1 '"kind": "baseline"' r.json
+expect "against a file that is wrong" 1 'against .*wrong_value.c +FAIL' $name $small \
+  --against "$root/tests/learners/wrong_value.c"
+expect "against nothing" 64 'is no file, and git has no' $name $small --against no_such_revision
+if command -v git >/dev/null && git init -q . && git add -f work/$name.c &&
+  git -c user.name=t -c user.email=t@t commit -qm t; then
+  echo "/* another */" >>work/$name.c
+  expect "against a revision" 0 'x: against HEAD / yours ' $name $small --against HEAD
+else
+  say ok "against a revision # SKIP no git"
+fi
+
+# ---- interrupted and resumed -----------------------------------------------------------------------------------
+
+"$BUILD/assay" bench $name --shape 8x9 --quick --seed 3 --threads 1 --baseline copy_then_kernel -o i.json >out 2>err &
+pid=$!
+tries=0
+while [ ! -e i.json ] && [ $tries -lt 600 ]; do sleep 0.1 && tries=$((tries + 1)); done
+kill -TERM $pid
+wait $pid
+code=$?
+{ [ $code -eq 143 ] || grep -q '"complete": true' i.json; } && say ok "an interrupted run ends with its signal" ||
+  say "not ok" "an interrupted run ends with its signal: exit $code"
+sed 's/"complete": true/"complete": false/' i.json >half.json
+expect "it is resumed" 0 'report: half.json' $name --shape 8x9 --quick --baseline copy_then_kernel --resume half.json
+lines "and then complete" 1 '"complete": true' half.json
+lines "with all samples" 30 '"process": [0-2],' half.json
+expect "a complete one is not resumed" 64 'is complete' $name --shape 8x9 --quick --baseline copy_then_kernel \
+  --resume half.json
+sed 's/"complete": true/"complete": false/' half.json >again.json
+expect "nor with another protocol" 64 'has the protocol quick' $name --shape 8x9 --protocol seeds --resume again.json
+expect "nor for another shape" 64 'has no case' $name --shape 8x10 --quick --resume again.json
+echo "/* changed */" >>work/$name.c
+expect "nor with another source" 64 'source of yours .* was changed' $name --shape 8x9 --quick \
+  --baseline copy_then_kernel --resume again.json
+echo '{"format": "assay-report-1"}' >bad.json
+expect "nor from what is no report" 64 'bad.json: created: is missing' $name --shape 8x9 --resume bad.json
+
+# ---- what is refused -------------------------------------------------------------------------------------------
+
+expect "sizes" 64 '^error: --shape takes up to 2 sizes' $name --shape 8y9
+expect "too many sizes" 64 '^error: --shape takes up to 2 sizes' $name --shape 8x9x10
+expect "an unknown layout" 64 '^error: --shape has "sideways"' $name --shape 8x9:sideways
+expect "an option that is not there" 64 '^error: --shape has "tile=4"' $name --shape 8x9:tile=4
+expect "a size that is not valid" 64 'a softmax row needs at least 1' $name --shape 8x0
+expect "an unknown variant" 64 'nothing to time is named "sse"' $name --library --variant sse
+expect "an unknown baseline" 64 'no baseline is named "x"' $name --library --baseline x
+expect "solution and library" 64 'exclude each other' $name --solution --library
+expect "two protocols" 64 'protocol of its own' $name --quick --protocol seeds
+expect "an unknown exercise" 64 'no exercise' no_such_exercise
+expect "one shape for several operators" 64 'belongs to one operator' $name fused_gemm --shape 8x9 --solution
+expect "an output in no folder" 64 'no file can be written there' $name --solution -o no/such/r.json
+expect "events without a GPU" 3 'events time a GPU' $name --mode events
+expect "a backend that is not here" 3 'not part of this version' $name --backend cuda
+expect "a prediction that is none" 64 '^error: --prediction' $name --solution --prediction bad.json
+expect "beyond the workshop, one's own file is left out" 3 'beyond the workshop: ' $name --solution --shape 1x9000 \
+  --protocol seeds
+ASSAY_CPU_FEATURES=none "$BUILD/assay" bench $name --library --shape 8x9 --protocol seeds --variant avx2 >out 2>err
+code=$?
+case $(uname -m) in
+x86_64) [ $code -eq 3 ] && say ok "a variant that cannot run here" || say "not ok" "a variant that cannot run: exit $code" ;;
+*) say ok "a variant that cannot run here # SKIP there is none" ;;
+esac
+echo "1..$number"

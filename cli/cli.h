@@ -14,6 +14,8 @@ enum {
   CLI_FAILED = 1,
   CLI_UNFINISHED = 2,
   CLI_UNAVAILABLE = 3,
+  CLI_SLOWER = 7,      /* compare */
+  CLI_CANNOT_TELL = 8, /* compare, predict check */
   CLI_USAGE = 64,
   CLI_SIGNAL = 128 /* plus the number of the signal that ended the command */
 };
@@ -31,6 +33,12 @@ extern const cli_command command_check;
 extern const cli_command command_prove;
 extern const cli_command command_apply;
 extern const cli_command command_bench;
+extern const cli_command command_predict;
+extern const cli_command command_record;
+extern const cli_command command_compare;
+extern const cli_command command_plot;
+extern const cli_command command_verify;
+extern const cli_command command_practice;
 extern const cli_command command_env;
 
 /* Words of options that several commands have; the index is the value of assay_backend, assay_tier and of

@@ -94,6 +94,7 @@ void help_program(bool brief) {
   print_entry("1", "something failed");
   print_entry("2", "something is not written yet");
   print_entry("3", "nothing could run here, or what was asked for by name cannot");
+  print_entry("7, 8", "compare: something is slower; something cannot be told");
   print_entry("64", "the command line was wrong");
 }
 

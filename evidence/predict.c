@@ -17,16 +17,21 @@ static const char *skip_blanks(const char *at) {
   return at + strspn(at, " \t");
 }
 
-/* A name: in double quotes, or up to a blank or a sign of the grammar. NULL when there is none, or too long.
- */
-static const char *take_name(const char *at, char name[PREDICTION_NAME]) {
-  const bool quoted = *at == '"';
-  if (quoted) at++;
-  const size_t length = strcspn(at, quoted ? "\"\n;" : " \t\n;:<>*\"");
-  if (length == 0 || length >= PREDICTION_NAME || (quoted && at[length] != '"')) return NULL;
+/* A name up to one of the bytes in `ends`, without blanks at its ends and without the double quotes that may
+ * stand around it. NULL when there is none, or too long. */
+static const char *take_name(const char *at, const char *ends, char name[PREDICTION_NAME]) {
+  const char *behind = at + strcspn(at, ends);
+  const char *last = behind;
+  while (last > at && (last[-1] == ' ' || last[-1] == '\t')) last--;
+  if (last - at > 2 && at[0] == '"' && last[-1] == '"') {
+    at++;
+    last--;
+  }
+  const size_t length = (size_t)(last - at);
+  if (length == 0 || length >= PREDICTION_NAME || memchr(at, '"', length) != NULL) return NULL;
   memcpy(name, at, length);
   name[length] = '\0';
-  return skip_blanks(at + length + (quoted ? 1 : 0));
+  return behind;
 }
 
 /* A plain decimal number above 0. */
@@ -39,17 +44,12 @@ static const char *take_factor(const char *at, double *factor) {
   return skip_blanks(end);
 }
 
-/* The shape in front of a claim, with blanks inside or without; NULL when it is empty or too long. A claim
- * without a colon before its sign has none. */
+/* The shape in front of a claim; NULL when it is empty or too long. A claim without a colon before its sign
+ * has none. */
 static const char *take_shape(const char *at, char shape[PREDICTION_NAME]) {
-  const size_t before = strcspn(at, ":<>\n;");
-  if (at[before] != ':') return at;
-  size_t length = before;
-  while (length > 0 && (at[length - 1] == ' ' || at[length - 1] == '\t')) length--;
-  if (length == 0 || length >= PREDICTION_NAME) return NULL;
-  memcpy(shape, at, length);
-  shape[length] = '\0';
-  return skip_blanks(at + before + 1);
+  if (at[strcspn(at, ":<>\n;")] != ':') return at;
+  at = take_name(at, ":", shape);
+  return at != NULL ? skip_blanks(at + 1) : NULL;
 }
 
 /* What is wrong with the claim at `at`; NULL when nothing is, and then *end stands behind it. */
@@ -57,14 +57,14 @@ static const char *take_claim(const char *at, prediction_claim *claim, const cha
   *claim = (prediction_claim){.factor = 0};
   at = take_shape(at, claim->shape);
   if (at == NULL) return "the shape is missing or too long";
-  at = take_name(at, claim->left);
+  at = take_name(at, "<>\n;", claim->left);
   if (at == NULL) return "a variant's name is missing or too long";
   if (*at != '<' && *at != '>') return "\"<\" or \">\" is missing behind the first variant";
   claim->below = *at == '<';
   at = take_factor(skip_blanks(at + 1), &claim->factor);
   if (at == NULL) return "the factor must be a decimal number above 0";
   if (*at != '*') return "\"*\" is missing behind the factor";
-  at = take_name(skip_blanks(at + 1), claim->right);
+  at = take_name(skip_blanks(at + 1), "<>*:\n;", claim->right);
   if (at == NULL) return "the second variant's name is missing or too long";
   if (*at != '\0' && *at != '\n' && *at != ';') return "something stands behind the second variant";
   if (strcmp(claim->left, claim->right) == 0) return "a variant cannot be compared with itself";

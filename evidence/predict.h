@@ -8,7 +8,8 @@
  *     [SHAPE:] VARIANT (<|>) FACTOR * VARIANT
  *
  * "256x257: avx512 < 0.5 * plain" claims that at 256x257 avx512 takes less than half the time of plain.
- * Without a shape the claim is about every shape of the report. A name with blanks stands in double quotes.
+ * Without a shape the claim is about every shape of the report. Names may hold blanks ("solution chunk=256")
+ * and may stand in double quotes.
  */
 #ifndef ASSAY_PREDICT_H
 #define ASSAY_PREDICT_H

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_practice.c - `assay practice`: which rehearsal, and how it talks. */
+#include "cli.h"
+#include "core/hash.h"
+#include "output.h"
+#include "rehearse.h"
+#include "workshops/practice.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PRACTICE_YES = 0, PRACTICE_SEED, PRACTICE_OPTIONS };
+
+static const cli_option practice_options[PRACTICE_OPTIONS] = {
+    [PRACTICE_YES] = {"yes", OPTION_FLAG, NULL, NULL, 0, 0,
+                      "run unattended, on small sizes: no question is asked"},
+    [PRACTICE_SEED] = CLI_OPTION_SEED,
+};
+
+static int run_in_process(int argc, const char *const *argv) {
+  const char *words[32] = {"assay"};
+  if (argc > 31) return CLI_USAGE;
+  for (int i = 0; i < argc; i++) words[i + 1] = argv[i];
+  return cli_run(argc + 1, words);
+}
+
+int (*rehearse_command)(int argc, const char *const *argv) = run_in_process;
+
+bool rehearse_folder(const char *name, char path[ASSAY_PATH_SIZE]) {
+  char work[ASSAY_PATH_SIZE];
+  char all[ASSAY_PATH_SIZE];
+  work_folder(work);
+  if (assay_path_format(all, "%s/%s", work, name) && assay_make_folders(all)) {
+    for (int run = 1; assay_path_format(path, "%s/run-%d", all, run); run++) {
+      if (mkdir(path, 0777) == 0) return true;
+      if (errno != EEXIST) break;
+    }
+  }
+  output_error("cannot make a folder in %s/%s: %s", work, name, strerror(errno));
+  return false;
+}
+
+bool rehearse_read(char *line, int size) {
+  fflush(stdout);
+  if (fgets(line, size, stdin) == NULL) return false;
+  line[strcspn(line, "\n")] = '\0';
+  return true;
+}
+
+int rehearse_choose(const rehearsal *how, const char *question, const char *const *lines, int count) {
+  puts(question);
+  for (int i = 0; i < count; i++) printf("  %d) %s\n", i + 1, lines[i]);
+  if (how->unattended) {
+    puts("> 1");
+    return 0;
+  }
+  for (;;) {
+    char answer[64];
+    fputs("> ", stdout);
+    if (!rehearse_read(answer, sizeof answer)) return -1;
+    char *end;
+    const long number = strtol(answer, &end, 10);
+    if (end != answer && *end == '\0' && number >= 1 && number <= count) return (int)number - 1;
+    printf("a number from 1 to %d\n", count);
+  }
+}
+
+bool rehearse_pause(const rehearsal *how) {
+  char line[256];
+  if (how->unattended) return true;
+  fputs("[return] goes on ", stdout);
+  return rehearse_read(line, sizeof line);
+}
+
+/* The exercise of the drill or the demonstration: the second word, else the first that has an operator. */
+static const assay_exercise *exercise_for(const cli_args *args) {
+  if (args->name_count > 1) {
+    const assay_exercise *named = exercise_named(args->names[1]);
+    if (named != NULL && named->op == NULL) {
+      output_error("%s is no operator: this needs one of the workshops", named->name);
+      return NULL;
+    }
+    return named;
+  }
+  for (int i = 0; i < assay_exercise_count; i++) {
+    if (assay_exercises[i].op != NULL) return &assay_exercises[i];
+  }
+  output_error("this program has no workshops");
+  return NULL;
+}
+
+static int run_practice(const cli_args *args) {
+  const rehearsal how = {.unattended = args->values[PRACTICE_YES].given,
+                         .seed = args->values[PRACTICE_SEED].given
+                                     ? (uint64_t)args->values[PRACTICE_SEED].whole
+                                     : assay_random_seed()};
+  const char *what = args->names[0];
+  const bool bug = strcmp(what, "bug") == 0;
+  const bool demo = strcmp(what, "demo") == 0;
+  const bool digit = isdigit((unsigned char)what[0]) && what[1] == '\0' && what[0] - '0' >= 1 &&
+                     what[0] - '0' <= assay_practice_count;
+  if (!bug && !demo && !digit) {
+    output_error("practice takes a session from 1 to %d, bug or demo, not \"%.60s\"", assay_practice_count,
+                 what);
+    return CLI_USAGE;
+  }
+  if (digit && args->name_count > 1) {
+    output_error("a session has its own exercise: \"%.60s\" is too many", args->names[1]);
+    return CLI_USAGE;
+  }
+  if (!how.unattended && !isatty(STDIN_FILENO)) {
+    output_error("practice asks questions, and its input is no terminal: --yes runs it unattended");
+    return CLI_USAGE;
+  }
+  output out;
+  output_begin(&out, OUTPUT_COLOUR_NEVER);
+  if (digit) return rehearse_session(&how, what[0] - '0');
+  const assay_exercise *exercise = exercise_for(args);
+  if (exercise == NULL) return CLI_USAGE;
+  return bug ? rehearse_bug(&how, exercise) : rehearse_demo(&how, exercise);
+}
+
+static const char *const practice_examples[] = {"practice 1", "practice 4 --yes", "practice bug NAME",
+                                                "practice demo", NULL};
+
+const cli_command command_practice = {
+    .name = "practice",
+    .summary = "predict, measure, explain: six sessions, a bug drill, a demonstration",
+    .about = "A session asks for a prediction, changes one thing, runs the comparison, writes report and "
+             "record into "
+             "work/practice-N/ and ends with a question to answer aloud. \"bug\" shows a broken kernel and "
+             "its failing "
+             "check; you name line and cause. \"demo\" leads through a demonstration of five minutes. Where "
+             "a part needs a "
+             "GPU or PyTorch and there is none, the rest is done, the missing part is named, and the exit "
+             "code is 3.",
+    .names = "1..6 | bug [NAME] | demo [NAME]",
+    .names_min = 1,
+    .names_max = 2,
+    .examples = practice_examples,
+    .options = practice_options,
+    .option_count = PRACTICE_OPTIONS,
+    .run = run_practice,
+};

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* rehearse_session.c - one practice session: prediction, run, verdicts, record, question. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "core/json.h"
+#include "evidence/predict.h"
+#include "output.h"
+#include "rehearse.h"
+#include "workshops/practice.h"
+
+enum { ARGUMENTS = 24, ANSWER = 1024 };
+
+typedef struct session {
+  const rehearsal *how;
+  const assay_practice *practice;
+  int number;
+  char folder[ASSAY_PATH_SIZE];    /* work/practice-N/run-K */
+  char predicted[ASSAY_PATH_SIZE]; /* the prediction's file; empty: exploratory */
+  int missing;
+} session;
+
+static const char *missing_need(assay_practice_need need) {
+  switch (need) {
+  case PRACTICE_NEEDS_CPU:
+    return NULL;
+  case PRACTICE_NEEDS_GPU:
+    return backend_missing(ASSAY_CUDA);
+  case PRACTICE_NEEDS_PYTORCH:
+    return "the bridge to PyTorch is not part of this version";
+  }
+  return NULL;
+}
+
+static void print_head(const session *self) {
+  const assay_practice *practice = self->practice;
+  printf("Session %d: %s\n", self->number, practice->title);
+  printf("  exercise:   %s\n  change:     %s\n  comparison: %s\n", practice->exercise, practice->change,
+         practice->comparison);
+  for (int i = 0; i < practice->step_count; i++)
+    printf("  run %d:      %s\n", i + 1, practice->steps[i].what);
+  putchar('\n');
+}
+
+/* Asks until the answer is a prediction; an empty one leaves the session exploratory. False at the end of the
+ * input. */
+static bool ask_prediction(session *self) {
+  char answer[ANSWER] = "";
+  assay_message why = {""};
+  prediction declared;
+  puts("Your prediction, before anything is timed: [SHAPE:] VARIANT (<|>) FACTOR * VARIANT; an empty line "
+       "for none.");
+  printf("For example: %s\n", self->practice->prediction);
+  for (;;) {
+    if (self->how->unattended) {
+      snprintf(answer, sizeof answer, "%s", self->practice->prediction);
+      printf("> %s\n", answer);
+    } else {
+      fputs("> ", stdout);
+      if (!rehearse_read(answer, sizeof answer)) return false;
+    }
+    if (answer[strspn(answer, " \t")] == '\0') {
+      puts("None: this run is exploratory.");
+      return true;
+    }
+    if (prediction_make(answer, &declared, &why)) break;
+    puts(why.text);
+    if (self->how->unattended) return false;
+  }
+  const bool saved = assay_path_format(self->predicted, "%s/prediction.json", self->folder) &&
+                     prediction_save(&declared, self->predicted, &why);
+  if (saved) {
+    printf("kept in %s, %.12s\n\n", self->predicted, declared.hash);
+  } else {
+    output_error("%s", why.text);
+  }
+  prediction_free(&declared);
+  return saved;
+}
+
+/* Runs the command with its answer in a new file. */
+static int run_into(const char *path, int count, const char *const *words) {
+  fflush(stdout);
+  const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int shown = file >= 0 ? dup(STDOUT_FILENO) : -1;
+  int code = CLI_FAILED;
+  if (shown >= 0 && dup2(file, STDOUT_FILENO) >= 0) {
+    code = rehearse_command(count, words);
+    fflush(stdout);
+    (void)dup2(shown, STDOUT_FILENO);
+  } else {
+    output_error("cannot write %s: %s", path, strerror(errno));
+  }
+  if (file >= 0) close(file);
+  if (shown >= 0) close(shown);
+  return code;
+}
+
+/* One line a check, from what `check --json` wrote. */
+static void show_checks(const char *path) {
+  char message[512];
+  json_t *root = assay_json_load(path, message, sizeof message);
+  const json_t *checks = json_object_get(root, "checks");
+  const json_t *check;
+  size_t i;
+  if (root == NULL) output_error("%s", message);
+  json_array_foreach(checks, i, check) {
+    const char *reason = json_string_value(json_object_get(check, "reason"));
+    printf("%-4s  %s%s%s\n", json_string_value(json_object_get(check, "verdict")),
+           json_string_value(json_object_get(check, "check")), reason[0] != '\0' ? ": " : "", reason);
+  }
+  json_decref(root);
+}
+
+/* The command of a step, its report in a file; returns the exit code. */
+static int run_step(const session *self, const assay_practice_step *step, const char *report_file,
+                    bool timed) {
+  const char *words[ARGUMENTS] = {step->command, self->practice->exercise};
+  int count = 2;
+  const char *const *arguments = self->how->unattended ? step->small : step->arguments;
+  for (int i = 0; i < PRACTICE_WORDS && arguments[i] != NULL; i++) words[count++] = arguments[i];
+  if (timed) {
+    words[count++] = "--output";
+    words[count++] = report_file;
+  } else {
+    words[count++] = "--json";
+  }
+  if (timed && self->predicted[0] != '\0') {
+    words[count++] = "--prediction";
+    words[count++] = self->predicted;
+  }
+  fputs("$ " PROGRAM, stdout);
+  for (int i = 0; i < count; i++) printf(strpbrk(words[i], "^|$() ") != NULL ? " '%s'" : " %s", words[i]);
+  if (!timed) printf(" > %s", report_file);
+  putchar('\n');
+  return timed ? rehearse_command(count, words) : run_into(report_file, count, words);
+}
+
+/* Dots, the fate of the prediction and the record, each by its own command. */
+static int show_results(const session *self, const char *report_file) {
+  const char *const plot[] = {"plot", report_file};
+  const char *const judge[] = {"predict", "check", report_file};
+  const char *const record[] = {"record", "new", report_file};
+  const int plotted = rehearse_command(2, plot);
+  if (plotted != CLI_OK) return plotted;
+  if (self->predicted[0] != '\0') {
+    putchar('\n');
+    const int judged = rehearse_command(3, judge);
+    /* A refuted prediction, or one that cannot be told, is a result too. */
+    if (judged != CLI_OK && judged != CLI_FAILED && judged != CLI_CANNOT_TELL) return judged;
+  }
+  return rehearse_command(3, record);
+}
+
+/* CLI_OK; or the code of a run that left some variant out, all others being there. */
+static int run_steps(session *self, bool *ended_early) {
+  int worst = CLI_OK;
+  *ended_early = true;
+  for (int i = 0; i < self->practice->step_count; i++) {
+    const assay_practice_step *step = &self->practice->steps[i];
+    const char *missing = missing_need(step->need);
+    char report_file[ASSAY_PATH_SIZE];
+    const bool timed = strcmp(step->command, "bench") == 0;
+    printf("\nRun %d: %s\n", i + 1, step->what);
+    if (missing != NULL) {
+      printf("  left out: %s\n", missing);
+      self->missing++;
+      continue;
+    }
+    if (!assay_path_format(report_file, "%s/%s-%d.json", self->folder, timed ? "report" : "checks", i + 1)) {
+      output_error("the path of the practice folder is too long: %.80s...", self->folder);
+      return CLI_FAILED;
+    }
+    const int code = run_step(self, step, report_file, timed);
+    if (code != CLI_OK && (code == CLI_USAGE || !assay_file_exists(report_file))) return code;
+    if (code != CLI_OK && worst == CLI_OK) worst = code;
+    if (code != CLI_OK && timed) puts("  a variant was not timed: see above");
+    if (!timed) show_checks(report_file);
+    const int shown = timed ? show_results(self, report_file) : CLI_OK;
+    if (shown != CLI_OK) return shown;
+  }
+  *ended_early = false;
+  return worst;
+}
+
+/* A session without timing keeps the blank form; the others have a record of each report. */
+static int write_blank_record(const session *self) {
+  char path[ASSAY_PATH_SIZE];
+  if (self->practice->prediction != NULL) return CLI_OK;
+  if (!assay_path_format(path, "%s/record.md", self->folder)) return CLI_FAILED;
+  const char *const record[] = {"record", "new", "--output", path};
+  return rehearse_command(4, record);
+}
+
+int rehearse_session(const rehearsal *how, int number) {
+  session self = {.how = how, .practice = &assay_practices[number - 1], .number = number};
+  char name[64];
+  snprintf(name, sizeof name, "practice-%d", number);
+  if (!rehearse_folder(name, self.folder)) return CLI_FAILED;
+  print_head(&self);
+  if (self.practice->prediction != NULL && !ask_prediction(&self)) {
+    puts("\nstopped before anything was timed");
+    return CLI_FAILED;
+  }
+  bool ended_early;
+  int code = run_steps(&self, &ended_early);
+  if (!ended_early && write_blank_record(&self) != CLI_OK) ended_early = true;
+  if (ended_early) {
+    output_error("the session ended early: a run ended with exit code %d", code);
+    return code != CLI_OK ? code : CLI_FAILED;
+  }
+  printf("\nExplain aloud: %s\n", self.practice->question);
+  if (self.missing > 0) {
+    printf("missing: %d of %d runs could not be done here, see \"left out\" above\n", self.missing,
+           self.practice->step_count);
+    if (code == CLI_OK) code = CLI_UNAVAILABLE;
+  }
+  return code;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* test_practice.c - the rehearsals, unattended, with a benchmark that invents its times; and the tables of
+ * sessions. */
+#include "evidence_sample.h"
+#include "folder.h"
+
+#include <fcntl.h>
+#include <regex.h>
+#include <unistd.h>
+
+#include "check/engine.h"
+#include "cli/cli.h"
+#include "cli/rehearse.h"
+#include "evidence/verify.h"
+#include "ops/ops.h"
+#include "workshops/practice.h"
+
+static int benches;
+static int bench_code;
+static const char *last_operator;
+static int (*real_command)(int argc, const char *const *argv);
+
+/* What bench does, as far as a session can see: a report at --output, bound to the --prediction. */
+static int invented(int argc, const char *const *argv) {
+  const char *output = NULL;
+  const char *declared = NULL;
+  if (strcmp(argv[0], "bench") != 0) return real_command(argc, argv);
+  for (int i = 1; i + 1 < argc; i++) {
+    if (strcmp(argv[i], "--output") == 0) output = argv[i + 1];
+    if (strcmp(argv[i], "--prediction") == 0) declared = argv[i + 1];
+  }
+  benches++;
+  last_operator = argv[1];
+  if (bench_code != CLI_OK) return bench_code;
+  assert_non_null(output);
+  assert_false(assay_file_exists(output));
+  sample_plan plan = sample_usual;
+  prediction read = {.text = NULL};
+  assay_message why = {""};
+  if (declared != NULL && !prediction_load(declared, &read, &why)) fail_msg("%s", why.text);
+  plan.prediction = read.text;
+  sample_write(&plan, argv[1], output);
+  prediction_free(&read);
+  return CLI_OK;
+}
+
+/* Runs in a folder of its own, with what is printed in a file. */
+static int quietly(const char *const *argv, int argc, char **printed) {
+  char before[ASSAY_PATH_SIZE];
+  const char *words[16] = {"assay"};
+  size_t size;
+  real_command = rehearse_command;
+  rehearse_command = invented;
+  for (int i = 0; i < argc; i++) words[i + 1] = argv[i];
+  assert_non_null(getcwd(before, sizeof before));
+  assert_int_equal(chdir(folder), 0);
+  fflush(stdout);
+  const int shown = dup(STDOUT_FILENO);
+  const int file = open("printed", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  assert_true(shown >= 0 && file >= 0 && dup2(file, STDOUT_FILENO) >= 0);
+  const int code = cli_run(argc + 1, words);
+  fflush(stdout);
+  dup2(shown, STDOUT_FILENO);
+  close(shown);
+  close(file);
+  *printed = assay_read_file("printed", 1 << 22, &size);
+  assert_int_equal(chdir(before), 0);
+  rehearse_command = real_command;
+  assert_non_null(*printed);
+  return code;
+}
+
+static void says(const char *printed, const char *words) {
+  if (strstr(printed, words) == NULL) fail_msg("not said: %s", words);
+}
+
+static void test_sessions_run_unattended(void **state) {
+  (void)state;
+  static const int codes[] = {CLI_OK, CLI_OK, CLI_UNAVAILABLE, CLI_OK, CLI_UNAVAILABLE, CLI_UNAVAILABLE};
+  assert_int_equal(assay_practice_count, sizeof codes / sizeof codes[0]);
+  for (int i = 0; i < assay_practice_count; i++) {
+    char number[4];
+    char name[80];
+    char *printed;
+    const char *const words[] = {"practice", number, "--yes"};
+    const assay_practice *practice = &assay_practices[i];
+    snprintf(number, sizeof number, "%d", i + 1);
+    benches = 0;
+    const int code = quietly(words, 3, &printed);
+    says(printed, practice->title);
+    says(printed, practice->question);
+    if (codes[i] == CLI_UNAVAILABLE) says(printed, "left out: ");
+    free(printed);
+    assert_int_equal(code, codes[i]);
+    if (practice->prediction == NULL) {
+      assert_int_equal(benches, 0);
+      snprintf(name, sizeof name, "work/practice-%d/run-1/checks-1.json", i + 1);
+      assert_true(assay_file_exists(in_folder(name)));
+      snprintf(name, sizeof name, "work/practice-%d/run-1/record.md", i + 1);
+    } else {
+      verify_outcome outcome;
+      assay_message why = {""};
+      assert_in_range(benches, 1, practice->step_count);
+      assert_string_equal(last_operator, practice->exercise);
+      snprintf(name, sizeof name, "work/practice-%d/run-1/report-1.json", i + 1);
+      if (!verify_quietly(in_folder(name), VERIFY_NUMBERS, &outcome, &why)) fail_msg("%s", why.text);
+      snprintf(name, sizeof name, "work/practice-%d/run-1/prediction.json", i + 1);
+      assert_true(assay_file_exists(in_folder(name)));
+      continue;
+    }
+    assert_true(assay_file_exists(in_folder(name)));
+  }
+}
+
+static void test_a_second_run_keeps_the_first(void **state) {
+  (void)state;
+  char *printed;
+  const char *const words[] = {"practice", "4", "--yes"};
+  for (int run = 0; run < 2; run++) {
+    assert_int_equal(quietly(words, 3, &printed), CLI_OK);
+    free(printed);
+  }
+  assert_true(assay_file_exists(in_folder("work/practice-4/run-1/record.md")));
+  assert_true(assay_file_exists(in_folder("work/practice-4/run-2/record.md")));
+}
+
+static void test_a_failing_bench_ends_a_session(void **state) {
+  (void)state;
+  char *printed;
+  const char *const words[] = {"practice", "1", "--yes"};
+  bench_code = 130;
+  assert_int_equal(quietly(words, 3, &printed), 130);
+  assert_null(strstr(printed, assay_practices[0].question));
+  free(printed);
+  bench_code = CLI_OK;
+}
+
+static void test_the_bug_drill(void **state) {
+  (void)state;
+  for (int i = 0; i < assay_exercise_count; i++) {
+    char *printed;
+    char name[160];
+    const char *const words[] = {"practice", "bug", assay_exercises[i].name, "--yes", "--seed", "11"};
+    if (assay_exercises[i].op == NULL) continue;
+    assert_int_equal(quietly(words, 6, &printed), CLI_OK);
+    says(printed, "  1) line ");
+    says(printed, "  2) line ");
+    says(printed, "And why is that wrong?");
+    says(printed, "cause: ");
+    says(printed, "score: ");
+    free(printed);
+    snprintf(name, sizeof name, "work/practice-bug/run-%d/%s.c", i + 1, assay_exercises[i].name);
+    assert_true(assay_file_exists(in_folder(name)));
+  }
+}
+
+static void test_the_demonstration(void **state) {
+  (void)state;
+  char *printed;
+  const char *const words[] = {"practice", "demo", "--yes"};
+  benches = 0;
+  assert_int_equal(quietly(words, 3, &printed), CLI_OK);
+  for (int i = 1; i <= 5; i++) {
+    char heading[32];
+    snprintf(heading, sizeof heading, "%d of 5, a minute", i);
+    says(printed, heading);
+  }
+  says(printed, "1 caught, 0 survived");
+  free(printed);
+  assert_int_equal(benches, 1);
+  assert_true(assay_file_exists(in_folder("work/practice-demo/run-1/report.json")));
+  assert_true(assay_file_exists(in_folder("work/practice-demo/run-1/report.md")));
+}
+
+/* Every name in the tables must exist: exercises, checks, predictions that parse. */
+static void test_the_tables(void **state) {
+  (void)state;
+  for (int i = 0; i < assay_practice_count; i++) {
+    const assay_practice *practice = &assay_practices[i];
+    const assay_exercise *exercise = assay_exercise_find(practice->exercise);
+    prediction declared;
+    assay_message why = {""};
+    assert_non_null(exercise);
+    assert_true(practice->step_count > 0);
+    if (practice->prediction != NULL && !prediction_parse(practice->prediction, &declared, &why))
+      fail_msg("%s", why.text);
+    for (int s = 0; s < practice->step_count; s++) {
+      const assay_practice_step *step = &practice->steps[s];
+      for (int w = 0; w + 1 < PRACTICE_WORDS && step->arguments[w] != NULL; w++) {
+        regex_t filter;
+        int matching = 0;
+        if (strcmp(step->arguments[w], "--filter") != 0) continue;
+        assert_int_equal(regcomp(&filter, step->arguments[w + 1], REG_EXTENDED | REG_NOSUB), 0);
+        for (const assay_check *check = exercise->subject->checks; check->name != NULL; check++)
+          matching += regexec(&filter, check->name, 0, NULL, 0) == 0;
+        regfree(&filter);
+        int wanted = 1;
+        for (const char *c = step->arguments[w + 1]; *c != '\0'; c++) wanted += *c == '|';
+        assert_int_equal(matching, wanted);
+      }
+    }
+  }
+}
+
+/* The check engine starts this very program again as its worker: without this a worker would run the tests,
+ * which start workers, without end. */
+int main(int argc, char **argv) {
+  if (argc == 3 && strcmp(argv[1], "--worker") == 0) return worker_main((int)strtol(argv[2], NULL, 10));
+  const struct CMUnitTest tests[] = {
+      IN_NEW_FOLDER(test_sessions_run_unattended),
+      IN_NEW_FOLDER(test_a_second_run_keeps_the_first),
+      IN_NEW_FOLDER(test_a_failing_bench_ends_a_session),
+      IN_NEW_FOLDER(test_the_bug_drill),
+      IN_NEW_FOLDER(test_the_demonstration),
+      cmocka_unit_test(test_the_tables),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

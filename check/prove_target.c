@@ -157,9 +157,11 @@ static bool open_tree(prove_tree *tree) {
   const char *const copy[] = {
       "sh",
       "-c",
-      "cp -a Makefile assay include core device ops workshops check cli \"$1\" && mkdir -p \"$1/build\" && "
+      "cp -a Makefile assay include core device ops workshops check bench evidence cli scripts \"$1\" && "
+      "mkdir -p \"$1/build\" && "
       "cp -a \"$2\"/. \"$1/build\" && find \"$1/build\" -name '*.d' -exec sed -i "
-      "'s#^[^ :]*/\\(core\\|device\\|ops\\|workshops\\|check\\|cli\\)/\\([^ :]*[.]o:\\)#build/\\1/\\2#' {} +",
+      "'s#^[^ :]*/\\(core\\|device\\|ops\\|workshops\\|check\\|bench\\|evidence\\|cli\\)/\\([^ "
+      ":]*[.]o:\\)#build/\\1/\\2#' {} +",
       "sh",
       tree->folder,
       NULL,
@@ -198,8 +200,9 @@ static void read_results(const assay_subject *subject, const char *text, prove_o
   json_decref(root);
 }
 
-static void check_tree(const assay_exercise *exercise, const prove_tree *tree, const prove_options *options,
-                       const char *only, prove_outcome *outcome) {
+/* `file`: what was changed; kernels for a GPU are judged on the emulator. */
+static void check_tree(const assay_exercise *exercise, const char *file, const prove_tree *tree,
+                       const prove_options *options, const char *only, prove_outcome *outcome) {
   char filter[PROVE_FILTER];
   char program[ASSAY_PATH_SIZE];
   char seed[32];
@@ -214,6 +217,7 @@ static void check_tree(const assay_exercise *exercise, const prove_tree *tree, c
   output = NULL;
   snprintf(seed, sizeof seed, "%llu", (unsigned long long)options->seed);
   if (!assay_path_format(program, "%s/build/assay", tree->folder)) return;
+  const bool cuda = strcmp(strrchr(file, '.'), ".cu") == 0;
   /* Kernels print to stderr, and assertions do: only stdout is the answer. */
   const char *const check[] = {"sh",
                                "-c",
@@ -222,6 +226,8 @@ static void check_tree(const assay_exercise *exercise, const prove_tree *tree, c
                                "check",
                                exercise->name,
                                "--library",
+                               "--backend",
+                               cuda ? "simt" : "cpu",
                                "--json",
                                "--seed",
                                seed,
@@ -252,7 +258,8 @@ void prove_tree_file(const assay_exercise *exercise, const broken_defect *defect
   char *changed = original != NULL ? broken_source(defect, path, outcome) : NULL;
   if (original == NULL) trouble(outcome, "%s cannot be read", defect->file);
   if (changed != NULL && assay_write_file(path, changed, strlen(changed), 0644)) {
-    check_tree(exercise, tree, options, options->named_only ? defect->caught_by : NULL, outcome);
+    check_tree(exercise, defect->file, tree, options, options->named_only ? defect->caught_by : NULL,
+               outcome);
     if (!assay_write_file(path, original, size, 0644))
       trouble(outcome, "%s cannot be restored", defect->file);
   }

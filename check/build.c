@@ -2,11 +2,11 @@
 /* build.c - compiling a kernel's source to a shared object. */
 #include "build.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
 #include "process.h"
 
 /* -z defs: an object that needs a symbol of Assay fails here, with the linker's own words. */
@@ -16,6 +16,7 @@ const char *const build_flags[] = {"-std=gnu11",      "-O3",     "-g",          
 
 enum { MAX_ARGUMENTS = 32 };
 static const double build_seconds = 60;
+static const size_t source_limit = (size_t)4 << 20;
 
 const char *kernel_compiler(void) {
   const char *compiler = getenv("CC");
@@ -92,4 +93,32 @@ verdict build_object(const char *source, const char *object, assay_message *reas
     free(result.output);
   }
   return value;
+}
+
+/* Gives the path to compile, NULL with errno set. */
+static const char *copy_source(const char *source, const char *folder, char copy[ASSAY_PATH_SIZE]) {
+  const char *slash = strrchr(source, '/');
+  size_t size = 0;
+  char *text = assay_read_file(source, source_limit, &size);
+  const bool copied = text != NULL &&
+                      assay_path_format(copy, "%s/%s", folder, slash != NULL ? slash + 1 : source) &&
+                      assay_write_file(copy, text, size, 0600);
+  free(text);
+  return copied ? copy : NULL;
+}
+
+verdict build_in_folder(const char *source, bool is_cuda, char folder[ASSAY_PATH_SIZE],
+                        char object[ASSAY_PATH_SIZE], assay_message *reason, char **log) {
+  char copy[ASSAY_PATH_SIZE] = "";
+  *log = NULL;
+  if (!assay_make_temp_folder(folder) || !assay_path_format(object, "%s/kernel.so", folder)) {
+    (void)assay_explain(reason, ASSAY_OK, "no temporary folder could be made; is TMPDIR writable?");
+    return VERDICT_UNAVAILABLE;
+  }
+  const char *path = is_cuda ? copy_source(source, folder, copy) : source;
+  if (path == NULL) {
+    (void)assay_explain(reason, ASSAY_OK, "%s cannot be copied: %s", source, strerror(errno));
+    return VERDICT_UNAVAILABLE;
+  }
+  return build_object(path, object, reason, log);
 }

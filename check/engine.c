@@ -2,7 +2,6 @@
 /* engine.c - walks a subject's table of checks for one target and reports each. */
 #include "engine.h"
 
-#include <errno.h>
 #include <regex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,8 +14,6 @@
 #include "judge.h"
 
 static volatile sig_atomic_t interrupted;
-
-static const size_t source_limit = (size_t)4 << 20;
 
 void check_interrupt(void) {
   interrupted = 1;
@@ -130,41 +127,16 @@ static void run_checks(const run *self, judge *judged) {
   }
 }
 
-/* A .cu file is copied first: its kernels are compiled when they are launched, and must still be those that
- * the run began with. Gives the path to compile, NULL with errno set. */
-static const char *source_to_build(const check_target *target, const char *folder,
-                                   char copy[ASSAY_PATH_SIZE]) {
-  if (target->backend == ASSAY_CPU) return target->source;
-  const char *slash = strrchr(target->source, '/');
-  size_t size = 0;
-  char *text = assay_read_file(target->source, source_limit, &size);
-  const bool copied = text != NULL &&
-                      assay_path_format(copy, "%s/%s", folder, slash != NULL ? slash + 1 : target->source) &&
-                      assay_write_file(copy, text, size, 0600);
-  free(text);
-  return copied ? copy : NULL;
-}
-
 /* Builds what has to be built, starts the first worker, runs. */
 static void run_target(const run *self) {
   char folder[ASSAY_PATH_SIZE] = "";
-  char copy[ASSAY_PATH_SIZE] = "";
-  const char *source = NULL;
   char object[ASSAY_PATH_SIZE] = "";
   assay_message reason = {""};
   char *log = NULL;
   verdict built = VERDICT_PASS;
   if (self->target->kind == TARGET_OBJECT) {
-    if (!assay_make_temp_folder(folder) || !assay_path_format(object, "%s/kernel.so", folder)) {
-      built = VERDICT_UNAVAILABLE;
-      (void)assay_explain(&reason, ASSAY_OK, "no temporary folder could be made; is TMPDIR writable?");
-    } else if ((source = source_to_build(self->target, folder, copy)) == NULL) {
-      built = VERDICT_UNAVAILABLE;
-      (void)assay_explain(&reason, ASSAY_OK, "%s cannot be copied: %s", self->target->source,
-                          strerror(errno));
-    } else {
-      built = build_object(source, object, &reason, &log);
-    }
+    built = build_in_folder(self->target->source, self->target->backend != ASSAY_CPU, folder, object, &reason,
+                            &log);
   }
   if (built == VERDICT_PASS) {
     judge judged;

@@ -79,7 +79,7 @@ assay_case *judge_make(assay_probe *probe, const assay_plan *plan) {
   }
   assay_message why = {""};
   if (probe->subject->validate(plan->entry, in, out, operands->opt, ASSAY_LIMITS_LIBRARY, &why) != ASSAY_OK) {
-    (void)judge_end(self, VERDICT_FAIL, "validation refuses the operands of this check: %s", why.text);
+    (void)judge_end(self, VERDICT_FAIL, "validation refuses these operands: %s", why.text);
     return NULL;
   }
   return operands;

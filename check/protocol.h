@@ -10,7 +10,7 @@
 
 #include "op.h"
 
-enum { PROTOCOL_MAGIC = 0x41535359, PROTOCOL_VERSION = 2 };
+enum { PROTOCOL_MAGIC = 0x41535359, PROTOCOL_VERSION = 3 };
 enum {
   PROTOCOL_TARGETS = 64,
   PROTOCOL_SLOTS = 64,
@@ -23,6 +23,7 @@ typedef enum message_kind {
   MESSAGE_LOAD = 1, /* judge: load a kernel */
   MESSAGE_MAP,      /* judge: map an operand; the descriptor travels with the packet */
   MESSAGE_UNMAP,    /* judge: unmap all operands */
+  MESSAGE_TRACE,    /* judge: the memory that steps of emulated kernels go to; its descriptor comes along */
   MESSAGE_RUN,      /* judge: call the kernel */
   MESSAGE_DONE,     /* worker: the answer to any of them */
   MESSAGE_FAULT,    /* worker: a signal arrived, it is about to end */
@@ -58,6 +59,11 @@ typedef struct map_request {
   uint64_t offset;
   uint64_t bytes;
 } map_request;
+
+typedef struct trace_request {
+  message_head head;
+  uint64_t bytes;
+} trace_request;
 
 /* A tensor whose data is `offset` bytes behind the start of a slot's data; slot -1: data is NULL. */
 typedef struct wire_tensor {

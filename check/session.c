@@ -311,6 +311,12 @@ bool session_unmap(session *worker, session_outcome *outcome) {
   return ask(worker, &request, sizeof request, -1, 10, &reply, outcome);
 }
 
+bool session_trace(session *worker, size_t bytes, int fd, session_outcome *outcome) {
+  const trace_request request = {{PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_TRACE}, bytes};
+  done_reply reply;
+  return ask(worker, &request, sizeof request, fd, 10, &reply, outcome);
+}
+
 bool session_run(session *worker, const run_request *run, double seconds, session_outcome *outcome) {
   done_reply reply;
   if (!ask(worker, run, sizeof *run, -1, seconds, &reply, outcome)) return false;

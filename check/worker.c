@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <signal.h>
@@ -157,12 +158,26 @@ static void unmap_all(worker *self) {
   }
 }
 
+static void trace(worker *self, const trace_request *request, int fd, done_reply *reply) {
+  if (fd < 0 || self->backend != ASSAY_SIMT) {
+    refuse(reply, "a trace needs %s", fd < 0 ? "memory" : "the emulator");
+    return;
+  }
+  void *page = mmap(NULL, request->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (page == MAP_FAILED) {
+    refuse(reply, "the memory of the trace could not be mapped%s", "");
+    return;
+  }
+  self->trace = page;
+}
+
 /* ---- the loop ------------------------------------------------------------------------------------------ */
 
 typedef union any_request {
   message_head head;
   load_request load;
   map_request map;
+  trace_request trace;
   run_request run;
   bench_request bench;
 } any_request;
@@ -200,6 +215,8 @@ static void serve(worker *self, const any_request *request, ssize_t size, int fd
     map(self, &request->map, fd, reply);
   } else if (head->kind == MESSAGE_UNMAP) {
     unmap_all(self);
+  } else if (head->kind == MESSAGE_TRACE && size == (ssize_t)sizeof request->trace) {
+    trace(self, &request->trace, fd, reply);
   } else if (head->kind == MESSAGE_RUN && size == (ssize_t)sizeof request->run) {
     worker_run(self, &request->run, reply);
   } else if (head->kind == MESSAGE_BENCH && size == (ssize_t)sizeof request->bench) {

@@ -10,6 +10,7 @@
 #include "worker.h"
 #include "worker_cuda.h"
 #include "worker_queue.h"
+#include "worker_trace.h"
 
 uint64_t worker_float_mode(void) {
 #if defined(__x86_64__)
@@ -104,6 +105,7 @@ static void run_lane(lane *work) {
     work->unavailable = 1;
     return;
   }
+  if (work->self->trace != NULL) worker_trace_attach(&judged, work->self->trace);
   for (int i = 0; i < request->call_count && work->status == ASSAY_OK; i++) {
     const wire_call *wire = &request->calls[i];
     if (wire->queue != work->queue) continue;

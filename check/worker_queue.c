@@ -8,6 +8,8 @@
 #include "emulator.h"
 #include "queue.h"
 #include "worker_cuda.h"
+#include "worker_nvrtc.h"
+#include "worker_trace.h"
 
 static void *judged_scratch(assay_queue *queue, size_t bytes) {
   judged_queue *judged = (judged_queue *)queue;
@@ -30,8 +32,14 @@ static void *device_scratch(assay_queue *queue, size_t bytes) {
 
 static assay_status judged_launch(assay_queue *queue, const assay_launch *launch) {
   judged_queue *judged = (judged_queue *)queue;
-  const assay_status status = judged->real->calls->launch(judged->real, launch);
+  if (judged->trace != NULL) worker_trace_launch(judged->trace, launch);
+  assay_status status = judged->real->calls->launch(judged->real, launch);
   if (status == ASSAY_UNAVAILABLE) judged->unavailable = true;
+  if (status == ASSAY_OK && judged->real->device == ASSAY_DEVICE_EMULATOR) {
+    assay_message why;
+    status = worker_nvrtc_check(launch, &why);
+    if (status != ASSAY_OK) assay_set_last_error(why.text);
+  }
   return status;
 }
 

@@ -62,9 +62,6 @@ typedef struct apply_job {
   apply_comparison comparison;
 } apply_job;
 
-/* "a, b and bias", when `last` is "and". */
-void apply_join(const char *const *names, int count, const char *last, char *text, size_t size);
-
 /* Operator, function, variant, knobs, the number of inputs and the output's path. CLI_OK, or an exit code
  * after an error message; so with the two others that give a code. */
 int apply_choose(apply_job *job, const cli_args *args);

@@ -1,49 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* apply_choose.c - from the command line of `assay apply` to operator, function, variant and knobs. */
 #include "apply.h"
+#include "choose.h"
 #include "ops/ops.h"
 #include "output.h"
 #include "suggest.h"
 #include "workshops/workshops.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-void apply_join(const char *const *names, int count, const char *last, char *text, size_t size) {
-  text[0] = '\0';
-  for (int i = 0; i < count; i++) {
-    const size_t used = strlen(text);
-    if (i > 0 && i + 1 == count) {
-      snprintf(text + used, size - used, " %s %s", last, names[i]);
-    } else {
-      snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ", ", names[i]);
-    }
-  }
-}
-
-/* The index of `word` among the names, or -1 after an error message. `kind`: "function". */
-static int choose(const apply_job *job, const char *kind, const char *word, const char *const *names,
-                  int count) {
-  suggestion near;
-  suggest_begin(&near, word);
-  for (int i = 0; i < count; i++) {
-    if (strcmp(names[i], word) == 0) return i;
-    suggest_try(&near, names[i]);
-  }
-  char all[256];
-  apply_join(names, count, "and", all, sizeof all);
-  const char *best = suggest_best(&near);
-  if (count == 0) {
-    output_error("%s has no %s at all, not even \"%.60s\"", job->op->subject.name, kind, word);
-  } else if (best != NULL) {
-    output_error("%s has no %s \"%.60s\": did you mean %s?", job->op->subject.name, kind, word, best);
-  } else {
-    output_error("%s has no %s \"%.60s\", but %s", job->op->subject.name, kind, word, all);
-  }
-  return -1;
-}
 
 static int choose_operator(apply_job *job, const char *word) {
   const assay_exercise *exercise = assay_exercise_find(word); /* also by an alias */
@@ -65,7 +30,8 @@ static int choose_function(apply_job *job, const cli_value *value) {
   const assay_subject *subject = &job->op->subject;
   const char *names[ASSAY_MAX_EXPORTS];
   for (int i = 0; i < subject->export_count; i++) names[i] = subject->exports[i].name;
-  if (value->given) job->entry = choose(job, "function", value->text, names, subject->export_count);
+  if (value->given)
+    job->entry = choose_name(subject->name, "function", value->text, names, subject->export_count);
   return job->entry < 0 ? CLI_USAGE : CLI_OK;
 }
 
@@ -80,32 +46,14 @@ static int choose_variant(apply_job *job, const cli_value *value) {
     if (assay_variant_runs_here(variant, &why)) job->variant = variant;
   }
   if (value->given) {
-    const int index = choose(job, "variant", value->text, names, job->op->variant_count);
+    const int index =
+        choose_name(job->op->subject.name, "variant", value->text, names, job->op->variant_count);
     if (index < 0) return CLI_USAGE;
     if (assay_variant_runs_here(&job->op->variants[index], &why)) job->variant = &job->op->variants[index];
   }
   if (job->variant != NULL) return CLI_OK;
   output_error("%s", why.text);
   return CLI_UNAVAILABLE;
-}
-
-/* NAME=VALUE; values are judged by the operator. */
-static int set_option(apply_job *job, const char *text) {
-  const size_t length = strcspn(text, "=");
-  char name[SUGGEST_MAX_LENGTH + 1];
-  snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), text);
-  char *end = NULL;
-  const char *digits = text[length] == '=' ? text + length + 1 : "";
-  errno = 0;
-  const long long value = strtoll(digits, &end, 10);
-  if (*digits < '0' || *digits > '9' || *end != '\0' || errno != 0) {
-    output_error("--set takes NAME=VALUE with a whole number, not \"%.60s\"", text);
-    return CLI_USAGE;
-  }
-  const int index = choose(job, "knob", name, job->op->subject.opt_names, job->op->subject.opt_count);
-  if (index < 0) return CLI_USAGE;
-  job->opt[index] = value;
-  return CLI_OK;
 }
 
 static int count_inputs(const apply_job *job, const cli_args *args) {
@@ -120,7 +68,7 @@ static int count_inputs(const apply_job *job, const cli_args *args) {
   }
   if (given == function->in_count) return CLI_OK;
   char names[128];
-  apply_join(function->in_names, function->in_count, "and", names, sizeof names);
+  choose_join(function->in_names, function->in_count, "and", names, sizeof names);
   output_error("%s takes %d input%s, %s: give --in FILE for each, in this order, not %d", function->name,
                function->in_count, function->in_count == 1 ? "" : "s", names, given);
   return CLI_USAGE;
@@ -131,7 +79,8 @@ int apply_choose(apply_job *job, const cli_args *args) {
   if (code == CLI_OK) code = choose_function(job, &args->values[APPLY_FUNCTION]);
   if (code == CLI_OK) code = choose_variant(job, &args->values[APPLY_VARIANT]);
   for (int i = 0; i < args->each_count && code == CLI_OK; i++) {
-    if (args->each[i].option == APPLY_SET) code = set_option(job, args->each[i].text);
+    if (args->each[i].option != APPLY_SET) continue;
+    if (!choose_knob(&job->op->subject, args->each[i].text, job->opt)) code = CLI_USAGE;
   }
   if (code == CLI_OK) code = count_inputs(job, args);
   if (code != CLI_OK) return code;

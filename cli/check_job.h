@@ -34,6 +34,8 @@ typedef struct check_job {
   check_report report;
   regex_t filter; /* compiled when --filter is given */
   bool asked_unavailable;
+  int targets_run;         /* that had a check to run */
+  assay_message unmatched; /* why the last target without one had none; "" when all had */
 } check_job;
 
 static inline bool check_given(const check_job *job, int option) {
@@ -45,8 +47,8 @@ static inline bool check_given(const check_job *job, int option) {
 void check_format_repeat(const check_job *job, const assay_exercise *exercise, const char *variant,
                          char text[512]);
 
-/* Runs the checks on a target. CLI_OK, or CLI_USAGE after an error message: the options are unusable. */
-int check_target_run(check_job *job, const check_target *target, const char *heading);
+/* Runs the checks on a target, those that the filter matches. */
+void check_target_run(check_job *job, const check_target *target, const char *heading);
 
 /* A result for what is not there to be judged. */
 void check_add_missing(check_job *job, const assay_exercise *exercise, assay_backend backend,

@@ -69,9 +69,9 @@ static int check_source(check_job *job, const assay_exercise *exercise, assay_ba
                                .repeat_command = repeat,
                                .backend = backend};
   const check_totals before = job->report.totals;
-  const int code = check_target_run(job, &target, NULL);
-  if (code == CLI_OK && !solution) advise(job, exercise, backend, shown, &before);
-  return code;
+  check_target_run(job, &target, NULL);
+  if (!solution) advise(job, exercise, backend, shown, &before);
+  return CLI_OK;
 }
 
 static int check_solution(check_job *job, const assay_exercise *exercise, assay_backend backend) {
@@ -159,7 +159,8 @@ static int check_variant(check_job *job, const assay_exercise *exercise, int ind
                                .label = variant->name,
                                .repeat_command = repeat,
                                .backend = backend};
-  return check_target_run(job, &target, heading);
+  check_target_run(job, &target, heading);
+  return CLI_OK;
 }
 
 /* Whether the operator has the variant that --variant names; an error message when not. */

@@ -39,11 +39,13 @@ extern const cli_command command_compare;
 extern const cli_command command_plot;
 extern const cli_command command_verify;
 extern const cli_command command_practice;
+extern const cli_command command_trace;
 extern const cli_command command_env;
 
-/* Words of options that several commands have; the index is the value of assay_backend, assay_tier and of
- * output_colour. All end with NULL. */
+/* Words of options that several commands have; the index is the value of assay_backend, assay_dtype,
+ * assay_tier and of output_colour. All end with NULL. */
 extern const char *const cli_backend_names[];
+extern const char *const cli_dtype_names[];
 extern const char *const cli_tier_names[];
 extern const char *const cli_level_names[];
 extern const char *const cli_colour_names[];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_apply.c - `assay apply`: an operator of the library on arrays of the user's own, from file to file. */
 #include "apply.h"
+#include "choose.h"
 #include "apply_view.h"
 #include "core/tensor.h"
 #include "ops/ops.h"
@@ -9,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const dtype_names[] = {"fp32", "fp16", "bf16", "fp64", NULL}; /* values of assay_dtype */
 
 static const cli_option options[APPLY_OPTIONS] = {
     [APPLY_IN] = {"in", OPTION_EACH, "FILE", NULL, 0, 0,
@@ -21,7 +20,7 @@ static const cli_option options[APPLY_OPTIONS] = {
                          "the input before it with its axes reversed, or in this order: 1,0,2"},
     [APPLY_OUT] = {"out", OPTION_TEXT, "FILE", NULL, 0, 0,
                    "the result, a .npy file; replaced when it exists"},
-    [APPLY_DTYPE] = {"dtype", OPTION_CHOICE, NULL, dtype_names, 0, 0,
+    [APPLY_DTYPE] = {"dtype", OPTION_CHOICE, NULL, cli_dtype_names, 0, 0,
                      "round inputs of other types to this one; bf16 also says that uint16 files hold bf16"},
     [APPLY_SET] = {"set", OPTION_EACH, "NAME=VALUE", NULL, 0, 0, "a knob of the operator, a whole number"},
     [APPLY_FUNCTION] = {"function", OPTION_TEXT, "NAME", NULL, 0, 0,
@@ -123,18 +122,18 @@ static void advise_dtype(const apply_job *job, assay_message *why) {
   assay_message ignored;
   const char *names[ASSAY_DTYPE_COUNT];
   int taken = 0;
-  for (int d = 0; dtype_names[d] != NULL; d++) {
+  for (int d = 0; cli_dtype_names[d] != NULL; d++) {
     apply_job other = *job;
     inputs_of(job, in);
     for (int i = 0; i < job->input_count; i++) {
       if ((job->op->subject.exports[job->entry].in_fp64 & 1u << i) == 0) in[i].dtype = (assay_dtype)d;
     }
     other.out[0].dtype = job->op->subject.shape_out(job->entry, in).dtype;
-    if (validate(&other, in, &ignored) != ASSAY_BAD_DTYPE) names[taken++] = dtype_names[d];
+    if (validate(&other, in, &ignored) != ASSAY_BAD_DTYPE) names[taken++] = cli_dtype_names[d];
   }
   if (taken == 0) return;
   char all[64];
-  apply_join(names, taken, "or", all, sizeof all);
+  choose_join(names, taken, "or", all, sizeof all);
   assay_explain(why, ASSAY_BAD_DTYPE, "%s (--dtype %s converts the files)", why->text, all);
 }
 

@@ -47,19 +47,24 @@ void check_format_repeat(const check_job *job, const assay_exercise *exercise, c
 }
 
 /* CLI_OK, or CLI_USAGE after an error message: the options are unusable. */
-int check_target_run(check_job *job, const check_target *target, const char *heading) {
+void check_target_run(check_job *job, const check_target *target, const char *heading) {
   const assay_scope scope = target->kind == TARGET_LIBRARY ? ASSAY_SCOPE_LIBRARY : ASSAY_SCOPE_EXERCISE;
   assay_message why;
   check_options chosen = job->options;
   /* Emulated kernels take their time: larger checks run when they are asked for. */
   if (target->backend == ASSAY_SIMT && !check_given(job, CHECK_TIER)) chosen.tier = ASSAY_TIER_S;
   check_report_target(&job->report, target->subject, scope, target->backend, chosen.tier, heading);
-  const bool usable =
-      check_run(target, &chosen, check_report_result, &job->report, &job->report.totals, &why);
+  bool ran = check_run(target, &chosen, check_report_result, &job->report, &job->report.totals, &why);
+  if (!ran && chosen.tier != job->options.tier) { /* a larger check is asked for by its name */
+    chosen.tier = job->options.tier;
+    ran = check_run(target, &chosen, check_report_result, &job->report, &job->report.totals, &why);
+  }
   output_clear(&job->report.out);
-  if (usable) return CLI_OK;
-  output_error("%s", why.text);
-  return CLI_USAGE;
+  if (ran) {
+    job->targets_run++;
+  } else {
+    job->unmatched = why; /* an error only when the filter matches nothing on any other target either */
+  }
 }
 
 void check_add_missing(check_job *job, const assay_exercise *exercise, assay_backend backend,
@@ -131,6 +136,10 @@ static int run_chosen(check_job *job, const exercise_list *chosen) {
   for (int i = 0; i < chosen->count && code == CLI_OK && !check_interrupted(); i++) {
     const assay_exercise *exercise = chosen->items[i];
     code = check_given(job, CHECK_LIBRARY) ? check_library(job, exercise) : check_files(job, exercise);
+  }
+  if (code == CLI_OK && job->targets_run == 0 && job->unmatched.text[0] != '\0') {
+    output_error("%s", job->unmatched.text);
+    code = CLI_USAGE;
   }
   if (code != CLI_OK) return code;
   check_report_end(&job->report, job->options.seed, job->options.tier);

@@ -7,13 +7,14 @@
 #include <string.h>
 
 const cli_command *const cli_commands[] = {
-    &command_list,  &command_start,  &command_reset,    &command_lesson,  &command_hint,   &command_check,
-    &command_prove, &command_apply,  &command_bench,    &command_predict, &command_record, &command_compare,
-    &command_plot,  &command_verify, &command_practice, &command_env,
+    &command_list,    &command_start, &command_reset,  &command_lesson,   &command_hint,    &command_check,
+    &command_trace,   &command_prove, &command_apply,  &command_bench,    &command_predict, &command_record,
+    &command_compare, &command_plot,  &command_verify, &command_practice, &command_env,
 };
 const int cli_command_count = (int)(sizeof cli_commands / sizeof cli_commands[0]);
 
 const char *const cli_backend_names[] = {"cpu", "cuda", "simt", NULL};
+const char *const cli_dtype_names[] = {"fp32", "fp16", "bf16", "fp64", NULL};
 const char *const cli_tier_names[] = {"S", "M", "L", NULL};
 const char *const cli_level_names[] = {"beginner", "intermediate", "advanced", NULL};
 const char *const cli_colour_names[] = {"auto", "always", "never", NULL};

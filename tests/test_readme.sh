@@ -30,8 +30,10 @@ report() {
 
 # ---- README.md --------------------------------------------------------------------------------------------------
 
-# How many checks of the library run depends on the instructions of the processor: where they are not those of the README,
-# the counts are masked too.
+# How many checks run depends on the instructions of the processor and on whether there is a GPU: where they are not those
+# of the README's machine, which has no GPU, the counts are masked too.
+gpu=no
+if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ]; then gpu=yes; fi
 features=$("$BUILD/assay" env --json | sed -n 's/^ *"cpu_features": "\(.*\)".*/\1/p')
 mask() {
   sed -e "s|$BUILD/assay|../../assay|g; s|$BUILD|build|g" \
@@ -39,8 +41,11 @@ mask() {
     -e 's/^.* ([^()]*), [0-9]* threads:$/PROCESSOR/' -e 's/variant [a-z0-9_]*$/variant V/' \
     -e 's/largest error is .* ulp, .* % of what/largest error is E ulp, E % of what/' \
     -e 's/^\(   [a-z_]* .* \)[0-9.e+-]* %$/\1E %/' |
-    if grep -q "($features), [0-9]* threads:\$" README.md; then
+    if [ $gpu = no ] && grep -q "($features), [0-9]* threads:\$" README.md; then
       cat
+    elif [ $gpu = yes ]; then
+      sed -e 's/^\(   [a-z_]*\)  *[0-9]*  *[0-9]*   \(.* E %\)$/\1 N N \2/' \
+        -e 's/^   all checks: [0-9]* passed, 0 failed, [0-9]* not/   all checks: N passed, 0 failed, N not/'
     else
       sed -e 's/^\(   [a-z_]*  *[0-9]*\)  *[0-9]*   \(.* E %\)$/\1 N \2/' \
         -e 's/^   all checks: [0-9]* passed, 0 failed, [0-9]* not/   all checks: N passed, 0 failed, N not/'

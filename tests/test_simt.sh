@@ -69,6 +69,28 @@ broken "a write to the input" 's/element_store(y, c, /element_store((element *)x
   '^CRASH +worked_example +SIGSEGV: the kernel wrote to x.*read-only'
 broken "a launch that no GPU takes" 's/assay_dim(32 \* warps)/assay_dim(4096)/' 'launch of softmax_row: '
 
+# C takes an integer for an enum, C++ does not, and the scan does not look at types: only the GPU's compiler tells.
+sed 's/^    float m = -ASSAY_INFINITY;/    enum state { IDLE, BUSY } state = 1;\n&\n    if (state == IDLE) m = 0.0f;/' "$solution" >"work/$name.cu"
+line=$(grep -n 'enum state' "work/$name.cu" | cut -d : -f 1)
+if "$BUILD/assay" env --json | grep -q '"nvrtc": {'; then
+  for run in first second; do
+    expect "the GPU's compiler refuses what the emulator's took ($run run)" 1 \
+      "^FAIL +worked_example +strided_softmax.cu:$line: .*\"state\".*the GPU's \(NVRTC [0-9.]+\) does not" \
+      check $name --backend simt --filter worked_example --color=never
+  done
+  cp "$solution" "work/$name.cu"
+  "$BUILD/assay" check $name --backend simt --filter worked_example >"$folder/log" 2>&1
+  if grep -rql 'accepted by nvrtc' "$ASSAY_CACHE"; then
+    say ok "what the GPU's compiler took is remembered"
+  else
+    say "not ok" "what the GPU's compiler took is remembered: nothing in the cache says so"
+    sed 's/^/# /' "$folder/log"
+  fi
+else
+  expect "without NVRTC the emulator's compiler is the only one, and the kernel passes" 0 '^1 passed, 0 failed' \
+    check $name --backend simt --filter worked_example --color=never
+fi
+
 # The judge's seed decides the order of threads, so a failure that depends on it repeats.
 sed 's/block_sum(sum, part_sum)/block_sum(sum, part_max)/' "$solution" >"work/$name.cu"
 first=$("$BUILD/assay" check $name --backend simt --filter thread_orders --seed 5 --threads 1 --color=never | grep '^FAIL')

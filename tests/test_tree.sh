@@ -246,7 +246,7 @@ installed() {
 
 # With the tracer every open of every process counts; without it, what the dynamic loader was asked for.
 opens_no_cuda() {
-  for arguments in "list" "check strided_softmax --solution --tier S"; do
+  for arguments in "list" "check strided_softmax --solution --tier S --backend cpu"; do
     rm -f "$scratch"/trace*
     if strace -f -o "$scratch/probe" true 2>/dev/null; then
       strace -f -e trace=open,openat,execve -o "$scratch/trace" "$BUILD/assay" $arguments >"$scratch/run" 2>&1

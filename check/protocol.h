@@ -106,16 +106,17 @@ typedef struct bench_request {
 
 typedef struct done_reply {
   message_head head;
-  int32_t failed;         /* the request could not be carried out; `text` says why */
-  int32_t unavailable;    /* this machine is the reason that it failed, or that the status is not ASSAY_OK */
-  int32_t status;         /* RUN: of the first call that did not return ASSAY_OK */
-  int32_t mode_changed;   /* the floating-point mode is not what it was before */
-  int32_t foreign_openmp; /* LOAD: the object brought an OpenMP runtime of its own */
-  int32_t input_changed;  /* BENCH: 1 + the first input that the kernel wrote to */
-  int32_t busy;           /* BENCH: the process did not come to rest before the calls */
-  int32_t pinned;         /* BENCH: the calling thread is bound to one CPU */
-  int32_t huge_share;     /* BENCH: percent of the operands' memory in huge pages */
-  int64_t nanoseconds;    /* BENCH: of the timed calls */
+  int32_t failed;       /* the request could not be carried out; `text` says why */
+  int32_t unavailable;  /* this machine is the reason that it failed, or that the status is not ASSAY_OK */
+  int32_t status;       /* RUN: of the first call that did not return ASSAY_OK */
+  int32_t mode_changed; /* the floating-point mode is not what it was before */
+  int32_t compiler_threads; /* that NVRTC has started in the worker so far, and left there */
+  int32_t foreign_openmp;   /* LOAD: the object brought an OpenMP runtime of its own */
+  int32_t input_changed;    /* BENCH: 1 + the first input that the kernel wrote to */
+  int32_t busy;             /* BENCH: the process did not come to rest before the calls */
+  int32_t pinned;           /* BENCH: the calling thread is bound to one CPU */
+  int32_t huge_share;       /* BENCH: percent of the operands' memory in huge pages */
+  int64_t nanoseconds;      /* BENCH: of the timed calls */
   int64_t context_switches;
   char text[320];
 } done_reply;

@@ -322,6 +322,7 @@ bool session_run(session *worker, const run_request *run, double seconds, sessio
   if (!ask(worker, run, sizeof *run, -1, seconds, &reply, outcome)) return false;
   outcome->status = (assay_status)reply.status;
   outcome->unavailable = reply.unavailable != 0;
+  worker->tasks_added = reply.compiler_threads;
   if (reply.status != ASSAY_OK) snprintf(outcome->reason, sizeof outcome->reason, "%s", reply.text);
   if (reply.mode_changed != 0) {
     fail(outcome, VERDICT_SUSPECT, "the kernel changed the floating-point mode and left it changed");
@@ -376,7 +377,7 @@ int64_t session_peak_bytes(const session *worker) {
 int session_extra_threads(const session *worker, double grace) {
   const int64_t deadline = assay_now_ns() + (int64_t)(grace * 1e9);
   for (;;) {
-    const int extra = count_tasks(worker->pid) - worker->tasks_allowed;
+    const int extra = count_tasks(worker->pid) - worker->tasks_allowed - worker->tasks_added;
     if (extra <= 0 || assay_now_ns() > deadline) return extra > 0 ? extra : 0;
     const struct timespec pause = {.tv_nsec = 500000};
     nanosleep(&pause, NULL);

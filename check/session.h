@@ -11,7 +11,8 @@
 typedef struct session {
   pid_t pid; /* 0: no worker */
   int socket;
-  int tasks_allowed; /* threads that may exist between calls */
+  int tasks_allowed; /* threads that may exist between calls, */
+  int tasks_added;   /* and those that the GPU's compiler has left */
   long memory_kib;   /* private memory that it may have */
 } session;
 

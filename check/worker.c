@@ -21,6 +21,7 @@
 #include "engine.h"
 #include "mustfail.h"
 #include "worker_cuda.h"
+#include "worker_nvrtc.h"
 
 static void refuse(done_reply *reply, const char *format, const char *detail)
     __attribute__((format(printf, 2, 0)));
@@ -219,6 +220,7 @@ static void serve(worker *self, const any_request *request, ssize_t size, int fd
     trace(self, &request->trace, fd, reply);
   } else if (head->kind == MESSAGE_RUN && size == (ssize_t)sizeof request->run) {
     worker_run(self, &request->run, reply);
+    reply->compiler_threads = worker_nvrtc_threads();
   } else if (head->kind == MESSAGE_BENCH && size == (ssize_t)sizeof request->bench) {
     worker_bench(self, &request->bench, reply);
   } else {

@@ -11,4 +11,8 @@
  * where it fails by itself; ASSAY_KERNEL_FAULT with a sentence that begins with the source's line. */
 assay_status worker_nvrtc_check(const assay_launch *launch, assay_message *why);
 
+/* Threads that the compiler has left behind in this process: on a machine with a GPU it opens the driver,
+ * which keeps some. They are not the kernel's. */
+int worker_nvrtc_threads(void);
+
 #endif

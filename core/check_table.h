@@ -22,10 +22,10 @@
 
 /* A check for exercises and the library; rows and run follow as designated initialisers. */
 #define CHECK(stage_, name_, tier_, catches_, ...)                                                           \
-  GPU_CHECK(stage_, name_, tier_, ASSAY_ON_ALL, catches_, __VA_ARGS__)
+  BACKEND_CHECK(stage_, name_, tier_, ASSAY_ON_ALL, catches_, __VA_ARGS__)
 
-/* Checks of what only CUDA kernels can do wrong: emulated, on a GPU, or both. */
-#define GPU_CHECK(stage_, name_, tier_, backends_, catches_, ...)                                            \
+/* A check for some backends: of what only CUDA kernels can do wrong, or too large for the emulator. */
+#define BACKEND_CHECK(stage_, name_, tier_, backends_, catches_, ...)                                        \
   {                                                                                                          \
     .name = (name_), .stage = (stage_), .catches = (catches_), .backends = (backends_), .tier = (tier_),     \
     __VA_ARGS__                                                                                              \

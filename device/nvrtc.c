@@ -85,6 +85,18 @@ static bool ask(assay_nvrtc *nvrtc) {
   return nvrtc->targets(nvrtc->architectures) == 0;
 }
 
+/* NVRTC opens a second library by its bare name, which the loader finds for a toolkit but not in a Python
+ * package: when it is loaded already, that name is enough. Without one beside it NVRTC looks where it always
+ * does. */
+static void load_builtins(const assay_nvrtc *nvrtc) {
+  char path[ASSAY_PATH_SIZE];
+  const char *slash = strrchr(nvrtc->path, '/');
+  if (slash == NULL) return;
+  if (assay_path_format(path, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(slash - nvrtc->path), nvrtc->path,
+                        nvrtc->major, nvrtc->minor))
+    (void)dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
 /* A library that works, or NULL. It stays loaded: others may be compiling with it. Under the lock of the
  * search. */
 static assay_nvrtc *load(const char *path) {
@@ -96,6 +108,7 @@ static assay_nvrtc *load(const char *path) {
   if (library == NULL) return NULL;
   assay_nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
   if (nvrtc != NULL && look_up(library, nvrtc) && ask(nvrtc) && assay_path_format(nvrtc->path, "%s", path)) {
+    load_builtins(nvrtc);
     nvrtc->next = loaded;
     loaded = nvrtc;
     return nvrtc;

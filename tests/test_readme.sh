@@ -36,7 +36,7 @@ gpu=no
 if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ]; then gpu=yes; fi
 features=$("$BUILD/assay" env --json | sed -n 's/^ *"cpu_features": "\(.*\)".*/\1/p')
 mask() {
-  sed -e "s|$BUILD/assay|../../assay|g; s|$BUILD|build|g" \
+  sed -e "s|$BUILD/assay|../../assay|g; s|$BUILD|build|g; s|cd ${BUILD#"$root/"}/demo|cd build/demo|" \
     -e 's/sha256 [0-9a-f]\{64\}/sha256 HASH/' -e 's/^seed [0-9]*,/seed N,/' \
     -e 's/^.* ([^()]*), [0-9]* threads:$/PROCESSOR/' -e 's/variant [a-z0-9_]*$/variant V/' \
     -e 's/largest error is .* ulp, .* % of what/largest error is E ulp, E % of what/' \

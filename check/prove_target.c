@@ -217,7 +217,7 @@ static void check_tree(const assay_exercise *exercise, const char *file, const p
   output = NULL;
   snprintf(seed, sizeof seed, "%llu", (unsigned long long)options->seed);
   if (!assay_path_format(program, "%s/build/assay", tree->folder)) return;
-  const bool cuda = strcmp(strrchr(file, '.'), ".cu") == 0;
+  const bool cuda = prove_backend(file, options) != ASSAY_CPU;
   /* Kernels print to stderr, and assertions do: only stdout is the answer. */
   const char *const check[] = {"sh",
                                "-c",

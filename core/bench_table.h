@@ -25,8 +25,6 @@ typedef struct assay_bench_baseline {
   assay_kernel *entry[ASSAY_MAX_EXPORTS]; /* NULL where it does not cover a function */
 } assay_bench_baseline;
 
-typedef struct assay_practice_table assay_practice_table;
-
 typedef struct assay_bench_table {
   const assay_row *rows; /* each expands to dtypes x layouts cases, as in a check */
   int row_count;
@@ -40,7 +38,6 @@ typedef struct assay_bench_table {
   assay_fill *exact;
   const assay_bench_baseline *baselines; /* the one to print ratios to first */
   int baseline_count;
-  const assay_practice_table *practice; /* NULL: none */
 } assay_bench_table;
 
 #endif

@@ -117,7 +117,7 @@ typedef struct report_ceiling {
 
 typedef struct report_prediction {
   char *text;
-  char *hash;    /* SHA-256 of the text */
+  char *hash;    /* SHA-256 of created, a newline and the text */
   char *created; /* UTC, before `created` of the report */
 } report_prediction;
 

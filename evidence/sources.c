@@ -32,10 +32,13 @@ static bool ends_with(const char *name, const char *end) {
   return length >= strlen(end) && strcmp(name + length - strlen(end), end) == 0;
 }
 
-/* What a file of an operator's folder is for follows from the end of its name. */
-static bool belongs(const char *name, bench_kind kind, const char *variant) {
+/* What a file of an operator's folder is for follows from the end of its name. Of the device's headers only
+ * those count that hold code for kernels. */
+static bool belongs(const char *folder, const char *name, bench_kind kind, const char *variant) {
   static const char *const kernels[] = {"_cpu.c", "_avx2.c", "_avx512.c"};
   char own[BENCH_NAME + 8];
+  if (strcmp(folder, "device") == 0)
+    return ends_with(name, ".h") && (strncmp(name, "vec_", 4) == 0 || strcmp(name, "cpu.h") == 0);
   if (ends_with(name, ".h")) return true;
   if (kind == BENCH_BASELINE) {
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
@@ -62,7 +65,7 @@ static bool add_folder(report_variant *target, const char *folder, bench_kind ki
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < count && good; i++) {
       const char *name = names[i]->d_name;
-      if (ends_with(name, ".h") != (pass == 1) || !belongs(name, kind, variant)) continue;
+      if (ends_with(name, ".h") != (pass == 1) || !belongs(folder, name, kind, variant)) continue;
       if (assay_path_format(path, "%s/%s", folder, name)) good = add(target, path);
     }
   }

@@ -9,6 +9,7 @@
 assay_kernel assay_vjp_cpu;
 assay_kernel assay_vjp_avx2;
 assay_kernel assay_vjp_avx512;
+assay_kernel assay_vjp_cuda; /* vjp.cu */
 
 /* The FP64 definition and its bound, see op.h. */
 void assay_vjp_oracle(int entry, const assay_tensor *in, const assay_tensor *out, const int64_t *opt,

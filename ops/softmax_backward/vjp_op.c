@@ -187,6 +187,8 @@ static void plan(const assay_row *row, assay_dtype dtype, int layout, assay_plan
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
 
+static const assay_knob cuda_knobs[] = {{ASSAY_SOFTMAX_BACKWARD_WARPS, 2, {4, 8}}};
+
 static const assay_variant variants[] = {
 #if defined(__x86_64__)
     {.name = "avx512",
@@ -200,6 +202,13 @@ static const assay_variant variants[] = {
      .features = ASSAY_CPU_AVX2,
      .entry = {assay_vjp_avx2}},
 #endif
+    {.name = "cuda",
+     .note = "rows in registers by 16-byte loads, columns through a tile, any strides by elements",
+     .backend = ASSAY_CUDA,
+     .lowest_arch = 80,
+     .knobs = cuda_knobs,
+     .knob_count = 1,
+     .entry = {assay_vjp_cuda}},
     {.name = "plain", .note = "portable C", .backend = ASSAY_CPU, .entry = {assay_vjp_cpu}},
 };
 

@@ -14,6 +14,8 @@ enum {
 assay_kernel assay_split_softmax_cpu;
 assay_kernel assay_split_softmax_avx2;
 assay_kernel assay_split_softmax_avx512;
+assay_kernel assay_split_softmax_cluster; /* split_softmax.cu */
+assay_kernel assay_split_softmax_cuda;
 
 /* The FP64 definition and its bound, see op.h. */
 void assay_split_softmax_oracle(int entry, const assay_tensor *in, const assay_tensor *out,

@@ -58,7 +58,8 @@ typedef struct bench_case {
   int layout;
   char name[BENCH_NAME];
   assay_bench_work work;
-  bool sampled; /* the gate looks at some rows only */
+  bool sampled;        /* the gate looks at some rows only */
+  bool sampled_rounds; /* so do the checks of the samples that follow the gate */
   bench_variant variants[BENCH_VARIANTS];
   int variant_count;
 } bench_case;
@@ -67,6 +68,8 @@ typedef struct bench_run {
   schedule protocol;
   uint64_t seed;
   int threads;
+  assay_backend backend; /* ASSAY_CPU or ASSAY_CUDA */
+  int timer;             /* index into `timers`; it must fit the backend */
   bool cold;
   bench_load *loads;
   int load_count;
@@ -81,6 +84,7 @@ typedef struct bench_run {
   void *user;
 
   ceiling ceilings[CEILINGS];
+  int64_t cache_bytes; /* of the last level, which a cold run empties; 0: not known */
   bool pinned;
   int huge_low, huge_high; /* percent of operands in huge pages, smallest and largest */
   bool complete;

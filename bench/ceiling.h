@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "status.h"
+
 enum { CEILING_COPY = 0, CEILING_STREAM, CEILING_FMA, CEILINGS, CEILING_SAMPLES = 7 };
 
 typedef struct ceiling {
@@ -23,5 +25,9 @@ int64_t ceiling_cache_bytes(void);
 /* Copies with loads and stores, copies with stores that pass the cache by, and multiply-adds, each on
  * `threads` threads. Memory that cannot be had leaves a ceiling without samples. */
 void ceilings_measure(int threads, ceiling ceilings[CEILINGS]);
+
+/* The same of GPU 0: copies within its memory, products of its matrix units; and the size of its second-level
+ * cache. Errors: as assay_queue_open_cuda and assay_cuda_memory_open. */
+assay_status ceilings_measure_cuda(ceiling ceilings[CEILINGS], int64_t *cache_bytes, assay_message *why);
 
 #endif

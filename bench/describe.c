@@ -9,6 +9,10 @@
 
 static const double sampled_flops = 2e9;
 static const int64_t sampled_outputs = (int64_t)16 << 20;
+/* New inputs in every round would have the oracle take longer than the kernels. A process has compared every
+ * element by then. */
+static const double round_flops = 1e8;
+static const int64_t round_outputs = (int64_t)1 << 20;
 
 static void append(char text[BENCH_NAME], const char *joint, const char *word) {
   const size_t used = strlen(text);
@@ -49,6 +53,7 @@ void bench_case_describe(bench_case *one) {
   const assay_tensor y = assay_tensor_make(NULL, plan.out[0].dtype, plan.out[0].rank, plan.out[0].shape);
   if (!assay_tensor_count(&y, &outputs)) outputs = INT64_MAX;
   one->sampled = one->work.flops > sampled_flops || outputs > sampled_outputs;
+  one->sampled_rounds = one->work.flops > round_flops || outputs > round_outputs;
 }
 
 void bench_compare(const bench_run *run, const bench_variant *candidate, const bench_variant *baseline,

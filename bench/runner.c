@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
+#include "worker_settings.h"
+
 static const double limit_ns = 120e9;  /* of a variant and shape */
 static const double visible_ns = 20e6; /* what the judge's clock can tell from its own noise */
 static const double long_enough_ns = 500e6;
@@ -69,12 +72,20 @@ static bool run_gate(runner *self, bench_variant *variant) {
   return true;
 }
 
+/* New inputs, and how long they and the oracle take: the first process tells for all. */
+static bool fill(runner *self, uint64_t seed, bool exact, bool sampled) {
+  const int64_t start = assay_now_ns();
+  const bool filled = runner_fill(self, seed, exact, sampled);
+  self->fill_ns += assay_now_ns() - start;
+  return filled;
+}
+
 static void gate_all(runner *self, int case_index, int process) {
   bench_case *one = self->one;
   const bool exact = one->sampled && one->op->bench->exact != NULL;
   for (int pass = 0; pass <= (exact ? 1 : 0); pass++) {
     const int round = pass == 0 ? GATE_ROUND : EXACT_ROUND;
-    if (!runner_fill(self, input_seed(self, case_index, process, round), pass == 1)) {
+    if (!fill(self, input_seed(self, case_index, process, round), pass == 1, one->sampled)) {
       for (int v = 0; v < one->variant_count; v++) {
         (void)runner_drop(&one->variants[v], VERDICT_UNAVAILABLE, "not enough memory for this shape");
       }
@@ -148,10 +159,10 @@ static bool find_batch(runner *self, bench_variant *variant, batches *sum) {
   }
 }
 
-/* Extra requests beside the samples, oracle and refills are in the estimate by a factor. */
+/* The extra requests beside the samples included. */
 static double expected_ns(const runner *self, const bench_variant *variant) {
   const schedule *protocol = &self->run->protocol;
-  const double overhead = 5e6 + (self->run->cold ? 0.1 * (double)ceiling_cache_bytes() : 0);
+  const double overhead = 5e6 + (self->run->cold ? 0.1 * (double)self->run->cache_bytes : 0);
   const double sample = ((double)variant->calls + protocol->warmup) * variant->call_ns + overhead;
   const double checks = visible_ns + 3 * variant->call_ns + 2 * overhead;
   return protocol->processes * (protocol->rounds * sample + checks);
@@ -218,7 +229,7 @@ static void run_round(runner *self, int case_index, int process, int round, cons
   int order[BENCH_VARIANTS];
   const uint64_t seed = input_seed(self, case_index, process, round);
   schedule_shuffle(order, one->variant_count, assay_seed_mix(seed, ORDER_SALT));
-  if (!runner_fill(self, seed, false)) return;
+  if (!runner_fill(self, seed, false, one->sampled_rounds)) return;
   int position = 0;
   for (int i = 0; i < one->variant_count && !check_interrupted(); i++) {
     bench_variant *variant = &one->variants[order[i]];
@@ -305,7 +316,8 @@ static void run_process(runner *self, int process) {
 
 static void announce(runner *self) {
   bench_run *run = self->run;
-  double total = 0;
+  double total =
+      (double)self->fill_ns * run->protocol.processes; /* rounds that are compared whole are small */
   int samples = 0;
   for (int c = 0; c < run->case_count; c++) {
     for (int v = 0; v < run->cases[c].variant_count; v++) {
@@ -333,38 +345,23 @@ static bool all_there(const bench_run *run) {
   return true;
 }
 
-/* Threads of a worker are bound to CPUs, one each, and go to sleep when they have nothing to do. Workers
- * inherit the environment; what comes after this run must not. */
-static const struct {
-  const char *name;
-  const char *value; /* NULL: not set */
-} worker_settings[] = {{"OMP_PROC_BIND", "close"},
-                       {"OMP_PLACES", "threads"},
-                       {"OMP_WAIT_POLICY", NULL},
-                       {"GOMP_SPINCOUNT", NULL},
-                       {"GOMP_CPU_AFFINITY", NULL}};
-enum { SETTINGS = sizeof worker_settings / sizeof worker_settings[0] };
-
-static void set_variable(const char *name, const char *value) {
-  if (value != NULL) {
-    setenv(name, value, 1);
-  } else {
-    unsetenv(name);
+static void run_processes(runner *self) {
+  bench_run *run = self->run;
+  run_process(self, -1);
+  if (!check_interrupted()) announce(self);
+  for (int process = 0; process < run->protocol.processes && !check_interrupted(); process++) {
+    run_process(self, process);
+    if (run->checkpoint != NULL) run->checkpoint(run->user);
   }
+  run->complete = !check_interrupted() && all_there(run);
 }
 
-static void exchange_environment(char *saved[SETTINGS], bool restore) {
-  for (int i = 0; i < SETTINGS; i++) {
-    const char *name = worker_settings[i].name;
-    if (restore) {
-      set_variable(name, saved[i]);
-      free(saved[i]);
-      continue;
-    }
-    const char *now = getenv(name);
-    saved[i] = now != NULL ? strdup(now) : NULL;
-    set_variable(name, worker_settings[i].value);
-  }
+static bool measure_ceilings(bench_run *run, assay_message *why) {
+  if (run->backend == ASSAY_CUDA)
+    return ceilings_measure_cuda(run->ceilings, &run->cache_bytes, why) == ASSAY_OK;
+  run->cache_bytes = ceiling_cache_bytes();
+  if (run->ceilings[CEILING_FMA].count == 0) ceilings_measure(run->threads, run->ceilings);
+  return true;
 }
 
 bool bench_measure(bench_run *run, assay_message *why) {
@@ -378,21 +375,15 @@ bool bench_measure(bench_run *run, assay_message *why) {
     (void)assay_explain(why, ASSAY_NO_MEMORY, "not enough memory");
     return false;
   }
+  worker_settings settings;
   self->run = run;
   self->worker.socket = -1;
   run->huge_low = 100;
-  char *saved[SETTINGS];
-  exchange_environment(saved, false);
-  if (run->ceilings[CEILING_FMA].count == 0) ceilings_measure(run->threads, run->ceilings);
-  run_process(self, -1);
-  if (!check_interrupted()) announce(self);
-  for (int process = 0; process < run->protocol.processes && !check_interrupted(); process++) {
-    run_process(self, process);
-    if (run->checkpoint != NULL) run->checkpoint(run->user);
-  }
-  run->complete = !check_interrupted() && all_there(run);
+  worker_settings_begin(&settings);
+  const bool ready = measure_ceilings(run, why);
+  if (ready) run_processes(self);
   session_close(&self->worker);
-  exchange_environment(saved, true);
+  worker_settings_end(&settings);
   free(self);
-  return true;
+  return ready;
 }

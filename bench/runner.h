@@ -22,6 +22,7 @@ typedef struct runner {
   bool gate_ready;
   uint64_t seed;   /* of the current inputs */
   uint64_t poison; /* of the next output */
+  int64_t fill_ns; /* spent on inputs and their oracle before the gates */
 } runner;
 
 /* One request: a variant's calls and what the judge's own clock says. False: the variant is out, and says
@@ -39,7 +40,8 @@ bool runner_ready(runner *self);
 bool runner_drop(bench_variant *variant, verdict value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* New inputs from the seed; `exact`: those on which right kernels are exact. False without memory. */
-bool runner_fill(runner *self, uint64_t seed, bool exact);
+/* New inputs from the seed; `exact`: those on which right kernels are exact; `sampled`: 64 rows of an output
+ * are compared, chosen when the first is there. False without memory. */
+bool runner_fill(runner *self, uint64_t seed, bool exact, bool sampled);
 
 #endif

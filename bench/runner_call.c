@@ -52,6 +52,7 @@ static bool load_kernel(runner *self, int index, session_outcome *outcome) {
   request.index = load->index;
   request.number = index;
   request.threads = self->run->threads;
+  request.backend = (int32_t)self->run->backend;
   snprintf(request.subject, sizeof request.subject, "%s", load->subject->name);
   if (load->object != NULL) snprintf(request.path, sizeof request.path, "%s", load->object);
   if (self->worker.pid > 0) return session_load(&self->worker, &request, load_seconds, outcome);
@@ -131,7 +132,7 @@ bool runner_ready(runner *self) {
 
 /* ---- inputs -------------------------------------------------------------------------------------------- */
 
-bool runner_fill(runner *self, uint64_t seed, bool exact) {
+bool runner_fill(runner *self, uint64_t seed, bool exact, bool sampled) {
   const bench_case *one = self->one;
   assay_case *operands = self->operands;
   self->seed = seed;
@@ -154,12 +155,12 @@ bool runner_fill(runner *self, uint64_t seed, bool exact) {
   self->gate_ready = false;
   self->gate = (gate){.subject = &one->op->subject,
                       .batch_dims = one->op->bench->batch_dims,
-                      .sampled = one->sampled,
+                      .sampled = sampled,
                       .exact = exact,
                       .threads = self->run->threads};
   /* Rows of a large output are chosen when its first result is there. */
-  if (!one->sampled) self->gate_ready = gate_open(&self->gate, operands, 0);
-  return one->sampled || self->gate_ready;
+  if (!sampled) self->gate_ready = gate_open(&self->gate, operands, 0);
+  return sampled || self->gate_ready;
 }
 
 /* ---- a request ----------------------------------------------------------------------------------------- */
@@ -205,7 +206,7 @@ static bool judge_status(bench_variant *variant, const session_outcome *outcome)
 
 bool runner_call(runner *self, bench_variant *variant, int64_t calls, int warmup, bool cold,
                  session_timing *timing) {
-  const int64_t line_of_caches = 3 * ceiling_cache_bytes();
+  const int64_t line_of_caches = 3 * self->run->cache_bytes;
   const int64_t most = (int64_t)1 << 30;
   const int64_t evict = line_of_caches < most && line_of_caches > 0 ? line_of_caches : most;
   if (!runner_ready(self) || variant->reason[0] != '\0') return false;
@@ -215,7 +216,7 @@ bool runner_call(runner *self, bench_variant *variant, int64_t calls, int warmup
   request.head = (message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_BENCH};
   request.target = variant->load;
   request.threads = self->run->threads;
-  request.timer = TIMER_WALL;
+  request.timer = self->run->timer;
   request.warmup = warmup;
   request.calls = calls;
   request.seed = assay_random_seed(); /* nothing in the worker's process can foresee it */

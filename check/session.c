@@ -351,6 +351,7 @@ bool session_bench(session *worker, const bench_request *bench, double seconds, 
     return false;
   }
   if (!accept_reply(worker, &reply, outcome)) return false;
+  worker->tasks_added = reply.compiler_threads;
   *timing = (session_timing){.nanoseconds = reply.nanoseconds,
                              .context_switches = reply.context_switches,
                              .wall_ns = end - start,

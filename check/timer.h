@@ -4,20 +4,14 @@
 #define ASSAY_TIMER_H
 
 #include <stdbool.h>
-#include <stdint.h>
-
-/* What a timer keeps between begin and end. */
-typedef struct timer_state {
-  int64_t start_ns;
-} timer_state;
 
 typedef struct timer {
   const char *name;
-  const char *missing; /* why it cannot be used in this program; NULL when it can */
-  void (*begin)(timer_state *state);
-  int64_t (*end)(timer_state *state); /* nanoseconds since begin, at least 1 */
+  bool on_gpu; /* it times a CUDA stream; otherwise the calling thread */
 } timer;
 
+/* wall: the system's clock around calls. events: two points in the stream, around calls that are launched one
+ * by one. graph: the same points around one launch of a graph that holds all calls. */
 enum { TIMER_WALL = 0, TIMER_EVENTS, TIMER_GRAPH, TIMER_COUNT };
 
 extern const timer timers[TIMER_COUNT];

@@ -20,6 +20,7 @@
 #include "bench_table.h"
 #include "engine.h"
 #include "mustfail.h"
+#include "worker_bench.h"
 #include "worker_cuda.h"
 #include "worker_nvrtc.h"
 
@@ -131,13 +132,19 @@ static void load(worker *self, const load_request *request, done_reply *reply) {
 
 /* ---- operands ------------------------------------------------------------------------------------------ */
 
+/* Device memory of a slot, whether for checks or for timed calls. */
+static void forget_slot(int slot) {
+  worker_cuda_forget(slot);
+  worker_bench_cuda_forget(slot);
+}
+
 static void map(worker *self, const map_request *request, int fd, done_reply *reply) {
   if (fd < 0 || request->slot < 0 || request->slot >= PROTOCOL_SLOTS) {
     refuse(reply, "an operand came without %s", fd < 0 ? "its memory" : "a slot");
     return;
   }
   worker_operand *operand = &self->operands[request->slot];
-  if (self->backend == ASSAY_CUDA) worker_cuda_forget(request->slot);
+  if (self->backend == ASSAY_CUDA) forget_slot(request->slot);
   worker_unmap(operand);
   if (request->apart != 0) {
     (void)worker_map_apart(operand, request, fd, reply);
@@ -155,7 +162,7 @@ static void map(worker *self, const map_request *request, int fd, done_reply *re
 static void unmap_all(worker *self) {
   for (int i = 0; i < PROTOCOL_SLOTS; i++) {
     worker_unmap(&self->operands[i]);
-    if (self->backend == ASSAY_CUDA) worker_cuda_forget(i);
+    if (self->backend == ASSAY_CUDA) forget_slot(i);
   }
 }
 
@@ -223,6 +230,7 @@ static void serve(worker *self, const any_request *request, ssize_t size, int fd
     reply->compiler_threads = worker_nvrtc_threads();
   } else if (head->kind == MESSAGE_BENCH && size == (ssize_t)sizeof request->bench) {
     worker_bench(self, &request->bench, reply);
+    reply->compiler_threads = worker_nvrtc_threads();
   } else {
     refuse(reply, "a packet has a wrong %s", "kind or size");
   }

@@ -17,11 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "queue.h"
 #include "rng.h"
 #include "tensor.h"
 #include "timer.h"
-#include "worker.h"
+#include "worker_bench.h"
 
 enum { POKES = 64, LINE = 64 };
 
@@ -53,7 +54,7 @@ void worker_unmap(worker_operand *operand) {
   operand->data = NULL;
 }
 
-static worker_operand *operand_of(worker *self, const wire_tensor *wire) {
+worker_operand *worker_operand_of(worker *self, const wire_tensor *wire) {
   if (wire->slot < 0 || wire->slot >= PROTOCOL_SLOTS) return NULL;
   worker_operand *operand = &self->operands[wire->slot];
   return operand->shared.pages != NULL ? operand : NULL;
@@ -62,7 +63,7 @@ static worker_operand *operand_of(worker *self, const wire_tensor *wire) {
 /* From the judge's memory: contents of inputs, poison of outputs. */
 static void refill(worker *self, const wire_tensor *wires) {
   for (int i = 0; i < ASSAY_MAX_OPERANDS; i++) {
-    worker_operand *operand = operand_of(self, &wires[i]);
+    worker_operand *operand = worker_operand_of(self, &wires[i]);
     if (operand != NULL) memcpy(operand->data, operand->shared.pages + operand->offset, operand->bytes);
   }
 }
@@ -70,7 +71,7 @@ static void refill(worker *self, const wire_tensor *wires) {
 /* The system copies, not this process: an output that is to be computed when somebody looks at it fails. */
 static bool hand_back(worker *self, const wire_tensor *wires) {
   for (int i = 0; i < ASSAY_MAX_OPERANDS; i++) {
-    const worker_operand *operand = operand_of(self, &wires[i]);
+    const worker_operand *operand = worker_operand_of(self, &wires[i]);
     if (operand == NULL) continue;
     for (size_t done = 0; done < operand->bytes;) {
       const ssize_t written =
@@ -84,7 +85,7 @@ static bool hand_back(worker *self, const wire_tensor *wires) {
 
 static int changed_input(worker *self, const wire_tensor *wires) {
   for (int i = 0; i < ASSAY_MAX_OPERANDS; i++) {
-    const worker_operand *operand = operand_of(self, &wires[i]);
+    const worker_operand *operand = worker_operand_of(self, &wires[i]);
     if (operand == NULL) continue;
     if (memcmp(operand->data, operand->shared.pages + operand->offset, operand->bytes) != 0) return 1 + i;
   }
@@ -203,31 +204,27 @@ static bool evict(uint64_t bytes) {
 
 /* ---- the request --------------------------------------------------------------------------------------- */
 
-typedef struct timed_call {
-  const worker_target *target;
-  const bench_request *request;
+typedef struct cpu_call {
+  timed_call *work;
   assay_queue queue;
-  assay_tensor in[ASSAY_MAX_OPERANDS];
-  assay_tensor out[ASSAY_MAX_OPERANDS];
   poke pokes[POKES];
   int poke_count;
-  assay_status status;
-  assay_message why;
-} timed_call;
+} cpu_call;
 
 /* `pristine`: the last call sees the inputs as the judge has them. */
-static void repeat(timed_call *self, int64_t calls, bool pristine) {
-  const wire_call *wire = &self->request->call;
+static void repeat(cpu_call *self, int64_t calls, bool pristine) {
+  timed_call *work = self->work;
+  const wire_call *wire = &work->request->call;
   int next = 0;
-  for (int64_t i = 0; i < calls && self->status == ASSAY_OK; i++) {
+  for (int64_t i = 0; i < calls && work->status == ASSAY_OK; i++) {
     const bool poked = self->poke_count > 0 && !(pristine && i == calls - 1);
     const poke *one = &self->pokes[next];
     next = next + 1 < self->poke_count ? next + 1 : 0;
     if (poked) put(one, one->value);
-    self->status =
-        worker_call(self->target, wire->entry, self->in, self->out, wire->opt, &self->queue, &self->why);
+    work->status =
+        worker_call(work->target, wire->entry, work->in, work->out, wire->opt, &self->queue, &work->why);
     if (poked) put(one, one->before);
-    if (self->target->op == NULL) assay_scratch_release();
+    if (work->target->op == NULL) assay_scratch_release();
   }
 }
 
@@ -236,8 +233,7 @@ static bool say(const worker *self, message_kind kind) {
   return send(self->socket, &head, sizeof head, MSG_NOSIGNAL) == (ssize_t)sizeof head;
 }
 
-/* The judge's clock starts when it lets us go: what came before is not in its time either. */
-static bool wait_for_go(const worker *self) {
+bool worker_wait_for_go(const worker *self) {
   message_head head;
   if (!say(self, MESSAGE_READY)) return false;
   ssize_t size = -1;
@@ -247,14 +243,17 @@ static bool wait_for_go(const worker *self) {
   return size == (ssize_t)sizeof head && head.magic == PROTOCOL_MAGIC && head.kind == MESSAGE_GO;
 }
 
-static void time_calls(worker *self, timed_call *work, done_reply *reply) {
+bool worker_say_timed(const worker *self) {
+  return say(self, MESSAGE_TIMED);
+}
+
+static void time_calls(worker *self, cpu_call *calls, done_reply *reply) {
+  timed_call *work = calls->work;
   const bench_request *request = work->request;
-  const timer *clock = &timers[request->timer];
-  timer_state state;
   refill(self, request->call.in);
   refill(self, request->call.out);
-  work->poke_count = choose_pokes(work->in, request->seed, work->pokes);
-  repeat(work, request->warmup, false);
+  calls->poke_count = choose_pokes(work->in, request->seed, calls->pokes);
+  repeat(calls, request->warmup, false);
   refill(self, request->call.out);
   if (!come_to_rest()) reply->busy = 1;
   if (request->evict_bytes > 0 && !evict(request->evict_bytes)) {
@@ -262,36 +261,56 @@ static void time_calls(worker *self, timed_call *work, done_reply *reply) {
     snprintf(reply->text, sizeof reply->text, "not enough memory to empty the caches");
   }
   worker_warm_threads(request->threads); /* they are awake when the first call begins */
-  if (!wait_for_go(self)) _exit(1);
+  if (!worker_wait_for_go(self)) _exit(1);
   const int64_t switches = context_switches();
-  clock->begin(&state);
-  repeat(work, request->calls, true);
-  reply->nanoseconds = clock->end(&state);
+  const int64_t start = assay_now_ns();
+  repeat(calls, request->calls, true);
+  const int64_t taken = assay_now_ns() - start;
+  reply->nanoseconds = taken > 0 ? taken : 1;
   reply->context_switches = context_switches() - switches;
-  if (!say(self, MESSAGE_TIMED)) _exit(1);
+  if (!worker_say_timed(self)) _exit(1);
+}
+
+static void bench_cpu(worker *self, timed_call *work, done_reply *reply) {
+  static cpu_call calls; /* large */
+  const bench_request *request = work->request;
+  calls = (cpu_call){.work = work};
+  assay_queue_init_cpu(&calls.queue, request->threads);
+  for (int i = 0; i < ASSAY_MAX_OPERANDS; i++) {
+    work->in[i] = worker_tensor(self, &request->call.in[i]);
+    work->out[i] = worker_tensor(self, &request->call.out[i]);
+  }
+  time_calls(self, &calls, reply);
+  reply->pinned = is_pinned();
+  if (request->warmup == 0) reply->huge_share = huge_share(self); /* of gates only: it takes a while */
+}
+
+/* Whether the request fits this worker. */
+static bool known(const worker *self, const bench_request *request) {
+  if (request->target < 0 || request->target >= PROTOCOL_TARGETS || request->timer < 0 ||
+      request->timer >= TIMER_COUNT || timers[request->timer].on_gpu != (self->backend == ASSAY_CUDA))
+    return false;
+  const worker_target *target = &self->kept[request->target];
+  const int entry = request->call.entry;
+  return request->threads >= 1 && request->calls >= 1 && entry >= 0 && entry < ASSAY_MAX_EXPORTS &&
+         (target->op != NULL || target->entry[entry] != NULL);
 }
 
 void worker_bench(worker *self, const bench_request *request, done_reply *reply) {
-  static timed_call work; /* large */
-  const bool known = request->target >= 0 && request->target < PROTOCOL_TARGETS && request->timer >= 0 &&
-                     request->timer < TIMER_COUNT && timers[request->timer].missing == NULL;
-  const worker_target *target = known ? &self->kept[request->target] : NULL;
-  const int entry = request->call.entry;
-  if (!known || request->threads < 1 || entry < 0 || entry >= ASSAY_MAX_EXPORTS ||
-      (target->op == NULL && target->entry[entry] == NULL)) {
+  if (!known(self, request)) {
     reply->failed = 1;
     snprintf(reply->text, sizeof reply->text, "the worker has no such kernel or timer");
     return;
   }
-  work = (timed_call){.target = target, .request = request};
-  assay_queue_init_cpu(&work.queue, request->threads);
-  for (int i = 0; i < ASSAY_MAX_OPERANDS; i++) {
-    work.in[i] = worker_tensor(self, &request->call.in[i]);
-    work.out[i] = worker_tensor(self, &request->call.out[i]);
-  }
+  timed_call work = {.target = &self->kept[request->target], .request = request};
   const uint64_t mode = worker_float_mode();
-  time_calls(self, &work, reply);
+  if (self->backend == ASSAY_CUDA) {
+    worker_bench_cuda(self, &work, reply);
+  } else {
+    bench_cpu(self, &work, reply);
+  }
   if (worker_float_mode() != mode) reply->mode_changed = 1;
+  if (reply->failed != 0) return;
   if (!hand_back(self, request->call.out)) {
     reply->failed = 1;
     snprintf(reply->text, sizeof reply->text, "the output's memory was made unreadable: %s", strerror(errno));
@@ -299,6 +318,4 @@ void worker_bench(worker *self, const bench_request *request, done_reply *reply)
   reply->input_changed = changed_input(self, request->call.in);
   reply->status = (int32_t)work.status;
   if (work.status != ASSAY_OK) snprintf(reply->text, sizeof reply->text, "%s", work.why.text);
-  reply->pinned = is_pinned();
-  if (request->warmup == 0) reply->huge_share = huge_share(self); /* of gates only: it takes a while */
 }

@@ -63,6 +63,7 @@ static bool succeeded(cuda_result result, const char *what, assay_message *why) 
 bool worker_cuda_open(assay_message *why) {
   cuda_device device = 0;
   void *memory = NULL;
+  if (gpu.busy != NULL) return true; /* for the kernel that was loaded before */
   gpu.driver = assay_cuda_driver(why);
   if (gpu.driver == NULL) return false;
   if (!succeeded(gpu.driver->device_get(&device, 0), "device 0", why)) return false;

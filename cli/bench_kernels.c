@@ -27,6 +27,20 @@ static bool need_folder(bench_job *job) {
   return false;
 }
 
+/* The kernels of a .cu file are compiled in every process that times them, and must still be those that the
+ * run began with: a copy, in a folder of its own. False after an error message. */
+static bool freeze(const char *source, const char *folder, char copy[ASSAY_PATH_SIZE]) {
+  const char *slash = strrchr(source, '/');
+  size_t size = 0;
+  char *text = assay_read_file(source, (size_t)1 << 22, &size);
+  const bool copied = text != NULL && assay_make_folders(folder) &&
+                      assay_path_format(copy, "%s/%s", folder, slash != NULL ? slash + 1 : source) &&
+                      assay_write_file(copy, text, size, 0600);
+  free(text);
+  if (!copied) output_error("%s cannot be copied: %s", source, strerror(errno));
+  return copied;
+}
+
 int bench_build(bench_job *job, const assay_subject *subject, const char *source, verdict *value,
                 assay_message *reason) {
   char object[ASSAY_PATH_SIZE];
@@ -39,6 +53,12 @@ int bench_build(bench_job *job, const assay_subject *subject, const char *source
   if (!need_folder(job) || !assay_path_format(object, "%s/kernel-%d.so", job->folder, index)) return -1;
   const char *kept = bench_keep(job, object);
   if (kept == NULL) return -1;
+  char own[ASSAY_PATH_SIZE];
+  char copy[ASSAY_PATH_SIZE];
+  if (source != NULL && job->run.backend == ASSAY_CUDA) {
+    if (!assay_path_format(own, "%s/source-%d", job->folder, index) || !freeze(source, own, copy)) return -1;
+    source = copy;
+  }
   *value = source != NULL ? build_object(source, object, reason, &log) : VERDICT_TODO;
   free(log);
   job->loads[index] = (bench_load){.target = TARGET_OBJECT, .subject = subject, .object = kept};

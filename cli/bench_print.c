@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_print.c - the table of a measurement, and the exit code for it. */
 #include "bench_job.h"
+#include "check/timer.h"
 
 #include <math.h>
 #include <string.h>
@@ -88,6 +89,10 @@ static void print_ceilings(const bench_job *job) {
     const ceiling *one = &job->run.ceilings[i];
     if (one->count == 0) continue;
     printf("%s %s %.1f %s", i > 0 ? "," : "", one->name, one->rate * 1e-9, one->flops ? "Gflop/s" : "GB/s");
+  }
+  if (job->run.backend == ASSAY_CUDA) {
+    printf("; timed by %s\n", timers[job->run.timer].name);
+    return;
   }
   printf("; %d thread%s%s, operands %d to %d %% in huge pages\n", job->run.threads,
          job->run.threads == 1 ? "" : "s", job->run.pinned ? " pinned" : "", job->run.huge_low,

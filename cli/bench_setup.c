@@ -130,9 +130,17 @@ static void add_variant(bench_job *job, int first, const bench_variant *variant)
   }
 }
 
+static const assay_variant *last_variant(const assay_operator *op, assay_backend backend) {
+  const assay_variant *last = &op->variants[op->variant_count - 1];
+  for (int i = 0; i < op->variant_count; i++) {
+    if (op->variants[i].backend == backend) last = &op->variants[i];
+  }
+  return last;
+}
+
 /* The knob's values by the operator's table: what the last variant of the backend, the plain one, has. */
 static void add_knobs(bench_job *job, int first, const assay_operator *op, const bench_variant *plain) {
-  const assay_variant *by = &op->variants[op->variant_count - 1];
+  const assay_variant *by = last_variant(op, job->run.backend);
   for (int k = 0; k < by->knob_count; k++) {
     const assay_knob *knob = &by->knobs[k];
     if ((op->bench->knobs >> knob->opt & 1u) == 0) continue;
@@ -153,12 +161,15 @@ static int add_own(bench_job *job, int first, const assay_exercise *exercise) {
   char name[128];
   char shown[ASSAY_PATH_SIZE];
   char file[PATH_MAX] = "";
-  if (solution) {
-    exercise_file_name(exercise, "solution", ASSAY_CPU, name);
+  const bool exists = exercise_has(exercise, job->run.backend);
+  if (!exists) {
+    assay_path_format(shown, "%s", exercise->name);
+  } else if (solution) {
+    exercise_file_name(exercise, "solution", job->run.backend, name);
     exercise_shown_path(exercise, name, shown);
     if (!exercise_full_path(exercise, name, file)) return CLI_FAILED;
   } else {
-    work_file(exercise, ASSAY_CPU, shown);
+    work_file(exercise, job->run.backend, shown);
     if (assay_file_exists(shown) && realpath(shown, file) == NULL) file[0] = '\0';
   }
   assay_message reason = {""};
@@ -170,7 +181,9 @@ static int add_own(bench_job *job, int first, const assay_exercise *exercise) {
   one.load = bench_build(job, &op->subject, file[0] != '\0' ? file : NULL, &one.gate, &reason);
   if (one.load < 0 || one.source == NULL) return CLI_FAILED;
   if (file[0] == '\0') {
-    (void)assay_explain(&reason, ASSAY_OK, "not started: " PROGRAM " start %s", exercise->name);
+    (void)assay_explain(&reason, ASSAY_OK,
+                        exists ? "not started: " PROGRAM " start %s" : "%s has no exercise for a GPU",
+                        exercise->name);
   }
   if (one.gate != VERDICT_PASS) snprintf(one.reason, sizeof one.reason, "%s", reason.text);
   add_variant(job, first, &one);
@@ -210,11 +223,12 @@ static int add_library(bench_job *job, int first, const assay_operator *op) {
   for (int i = 0; i < op->variant_count; i++) {
     const assay_variant *variant = &op->variants[i];
     assay_message why = {""};
-    if (variant->backend != ASSAY_CPU) continue;
+    if (variant->backend != job->run.backend) continue;
     bench_variant one = {
         .kind = BENCH_LIBRARY, .expression = op->subject.formula, .rounding = library_rounding, .source = ""};
     snprintf(one.name, sizeof one.name, "%s", variant->name);
-    if (!assay_variant_runs_here(variant, &why)) {
+    /* Whether a GPU fits is found out by the worker. */
+    if (variant->backend == ASSAY_CPU && !assay_variant_runs_here(variant, &why)) {
       one.gate = VERDICT_UNAVAILABLE;
       snprintf(one.reason, sizeof one.reason, "%s", why.text);
     }
@@ -235,6 +249,7 @@ static bool covers(const assay_bench_baseline *baseline, const bench_case *one) 
 static int add_baselines(bench_job *job, int first, const assay_operator *op) {
   for (int i = 0; i < op->bench->baseline_count; i++) {
     const assay_bench_baseline *baseline = &op->bench->baselines[i];
+    if (baseline->backend != job->run.backend) continue;
     bench_variant one = {.kind = BENCH_BASELINE,
                          .expression = baseline->expression,
                          .rounding = baseline->rounding,

@@ -111,14 +111,28 @@ static int options_agree(const bench_job *job) {
     output_error("--quick is a protocol of its own: leave out --protocol");
     return CLI_USAGE;
   }
-  const char *missing = timers[values[BENCH_OPT_MODE].choice].missing;
-  if (bench_given(job, BENCH_OPT_BACKEND) && values[BENCH_OPT_BACKEND].choice != (int)ASSAY_CPU) {
-    missing = "bench times the CPU only: timing on a GPU is not part of this version, and emulated kernels "
-              "have no times";
+  return CLI_OK;
+}
+
+/* What runs where, and by which clock: the GPU's own for a GPU, a graph unless it is told otherwise. */
+static int choose_clock(bench_job *job) {
+  const cli_value *values = job->args->values;
+  const bool mode = bench_given(job, BENCH_OPT_MODE);
+  const assay_backend backend =
+      bench_given(job, BENCH_OPT_BACKEND) ? (assay_backend)values[BENCH_OPT_BACKEND].choice : ASSAY_CPU;
+  job->run.backend = backend;
+  job->run.timer = mode ? values[BENCH_OPT_MODE].choice : backend == ASSAY_CUDA ? TIMER_GRAPH : TIMER_WALL;
+  const char *missing = backend_missing(backend);
+  if (backend == ASSAY_SIMT) missing = "emulated kernels have no times: --backend cuda needs an NVIDIA GPU";
+  if (missing != NULL) {
+    output_error("%s", missing);
+    return CLI_UNAVAILABLE;
   }
-  if (missing == NULL) return CLI_OK;
-  output_error("%s", missing);
-  return CLI_UNAVAILABLE;
+  if (timers[job->run.timer].on_gpu == (backend == ASSAY_CUDA)) return CLI_OK;
+  output_error(backend == ASSAY_CUDA ? "--mode wall is for the CPU: events and graph time a GPU"
+                                     : "--mode %s times a GPU: it needs --backend cuda",
+               timers[job->run.timer].name);
+  return CLI_USAGE;
 }
 
 /* A run of minutes must not end in a file that cannot be written. */
@@ -302,6 +316,7 @@ static int run_bench(const cli_args *args) {
   }
   job->args = args;
   int code = options_agree(job);
+  if (code == CLI_OK) code = choose_clock(job);
   if (code == CLI_OK) {
     output_begin(&job->out, (output_colour)args->values[BENCH_OPT_COLOUR].choice);
     code = run_job(job);

@@ -19,6 +19,7 @@ typedef struct assay_bench_baseline {
   const char *name;       /* snake_case */
   const char *expression; /* what is computed, pass by pass */
   const char *rounding;   /* where values are rounded to the element type */
+  assay_backend backend;  /* ASSAY_CPU, which is 0, or ASSAY_CUDA */
   /* Prepares what it needs once a process, on a queue of `threads`. False, with the reason, when it cannot
    * run here. NULL: always ready. */
   bool (*prepare)(int threads, assay_message *why);

@@ -62,6 +62,7 @@ static bool describe_device(const cuda_driver *driver, int ordinal, cuda_device_
       driver->device_attribute(&major, CUDA_DEVICE_MAJOR, device) == CUDA_OK &&
       driver->device_attribute(&minor, CUDA_DEVICE_MINOR, device) == CUDA_OK &&
       driver->device_attribute(&info->multiprocessors, CUDA_DEVICE_MULTIPROCESSORS, device) == CUDA_OK &&
+      driver->device_attribute(&info->cache_bytes, CUDA_DEVICE_CACHE_BYTES, device) == CUDA_OK &&
       driver->device_attribute(&info->shared_bytes_most, CUDA_DEVICE_SHARED_BYTES_MOST, device) == CUDA_OK;
   info->architecture = 10 * major + minor;
   return known;

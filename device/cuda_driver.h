@@ -43,6 +43,7 @@ enum { CUDA_JIT_ERROR_LOG = 5, CUDA_JIT_ERROR_LOG_BYTES = 6 };
 
 enum {
   CUDA_DEVICE_MULTIPROCESSORS = 16,
+  CUDA_DEVICE_CACHE_BYTES = 38, /* of the second level */
   CUDA_DEVICE_MAJOR = 75,
   CUDA_DEVICE_MINOR = 76,
   CUDA_DEVICE_SHARED_BYTES_MOST = 97
@@ -175,6 +176,7 @@ typedef struct cuda_device_info {
   int architecture; /* 90 for 9.0 */
   int multiprocessors;
   int shared_bytes_most; /* of a block, static and dynamic together */
+  int cache_bytes;       /* of the second level */
   size_t memory_bytes;
 } cuda_device_info;
 

@@ -63,6 +63,14 @@ assay_status assay_cuda_copy_out(assay_queue *queue, void *host, const void *dev
   return finish(&work, "copying from the device", why);
 }
 
+assay_status assay_cuda_copy_within(assay_queue *queue, void *to, const void *from, size_t bytes,
+                                    assay_message *why) {
+  tool work;
+  if (begin(&work, queue))
+    work.result = work.driver->copy_within(address_of(to), address_of(from), bytes, work.cuda->stream);
+  return finish(&work, "copying within the device", why);
+}
+
 assay_status assay_cuda_fill(assay_queue *queue, void *device, unsigned char value, size_t bytes,
                              assay_message *why) {
   tool work;

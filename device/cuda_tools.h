@@ -23,6 +23,8 @@ assay_status assay_cuda_copy_in(assay_queue *queue, void *device, const void *ho
                                 assay_message *why);
 assay_status assay_cuda_copy_out(assay_queue *queue, void *host, const void *device, size_t bytes,
                                  assay_message *why);
+assay_status assay_cuda_copy_within(assay_queue *queue, void *to, const void *from, size_t bytes,
+                                    assay_message *why);
 assay_status assay_cuda_fill(assay_queue *queue, void *device, unsigned char value, size_t bytes,
                              assay_message *why);
 

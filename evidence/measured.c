@@ -171,13 +171,14 @@ report *measured_report(const bench_run *run, const measured_context *context) {
   made->protocol =
       (report_protocol){(int64_t)run->protocol.name, run->protocol.processes, run->protocol.rounds,
                         run->cold ? 1 : run->protocol.calls, run->cold ? 0 : run->protocol.warmup};
-  made->mode = REPORT_WALL;
+  made->mode = run->timer; /* the timers are in the order of the modes */
   made->cache = run->cold ? REPORT_COLD : REPORT_WARM;
   made->command.items = room((size_t)context->command_count, sizeof *made->command.items, &good);
   for (int i = 0; i < context->command_count && good; i++) {
     made->command.items[made->command.count++] = copy(context->command[i], &good);
   }
   good = good && surroundings_take(&made->environment, run->threads) && surroundings_git(&made->git);
+  if (good && run->backend == ASSAY_CUDA) good = surroundings_gpu(&made->environment);
   made->environment.pinned = run->pinned;
   made->environment.pages = copy(run->huge_low >= 90   ? "huge"
                                  : run->huge_high < 10 ? "base"

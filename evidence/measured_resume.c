@@ -17,7 +17,7 @@ static bool same_protocol(const report *from, const bench_run *run, assay_messag
     (void)assay_explain(why, ASSAY_BAD_OPTION, "the report to resume has the protocol %s, %lld x %lld",
                         report_protocol_names[protocol->name], (long long)protocol->processes,
                         (long long)protocol->rounds);
-  } else if ((from->cache == REPORT_COLD) != run->cold || from->mode != REPORT_WALL) {
+  } else if ((from->cache == REPORT_COLD) != run->cold || from->mode != run->timer) {
     (void)assay_explain(why, ASSAY_BAD_OPTION, "the report to resume has mode %s and cache %s",
                         report_mode_names[from->mode], report_cache_names[from->cache]);
   } else if (from->environment.threads != run->threads ||

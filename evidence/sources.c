@@ -46,6 +46,7 @@ static bool belongs(const char *folder, const char *name, bench_kind kind, const
     }
     return ends_with(name, "_bench.c");
   }
+  if (strcmp(variant, "cuda") == 0) return ends_with(name, ".cu");
   snprintf(own, sizeof own, "_%s.c", variant);
   return ends_with(name, own) || (strcmp(variant, "plain") == 0 && ends_with(name, "_cpu.c"));
 }
@@ -84,7 +85,8 @@ bool surroundings_sources(const bench_run *run, const bench_case *one, const ben
   if (!assay_path_format(folder, "ops/%s", one->op->subject.name)) return true;
   const bench_load *load = &run->loads[variant->load];
   const bench_kind kind = load->target == TARGET_BASELINE ? BENCH_BASELINE : BENCH_LIBRARY;
-  const char *name = kind == BENCH_LIBRARY ? one->op->variants[load->index].name : "";
+  const assay_variant *row = kind == BENCH_LIBRARY ? &one->op->variants[load->index] : NULL;
+  const char *name = row == NULL ? "" : row->backend == ASSAY_CUDA ? "cuda" : row->name;
   return add_folder(target, folder, kind, name) &&
          (kind == BENCH_LIBRARY ||
           (add(target, "ops/bench_passes.c") && add(target, "ops/bench_passes_avx2.c"))) &&

@@ -10,7 +10,9 @@
 
 #include "check/build.h"
 #include "cpu.h"
+#include "cuda_driver.h"
 #include "file.h"
+#include "nvrtc.h"
 #include "process.h"
 
 double surroundings_load(void) {
@@ -87,6 +89,38 @@ bool surroundings_take(report_environment *environment, int threads) {
   return environment->cpu != NULL && environment->features != NULL && environment->system != NULL &&
          environment->compiler != NULL && environment->built_by != NULL && environment->flags != NULL &&
          take_caches(environment);
+}
+
+/* "NVRTC 13.0": what compiles kernels here, when they are not in the cache. */
+static char *gpu_compiler(int driver_major) {
+  assay_message why;
+  char text[64] = "none was found";
+  int major = 0;
+  int minor = 0;
+  const assay_nvrtc *compiler = assay_nvrtc_find(driver_major, &why);
+  if (compiler != NULL) {
+    assay_nvrtc_version(compiler, &major, &minor);
+    snprintf(text, sizeof text, "NVRTC %d.%d", major, minor);
+  }
+  return strdup(text);
+}
+
+bool surroundings_gpu(report_environment *environment) {
+  cuda_device_info info;
+  assay_message why;
+  char text[64];
+  const cuda_driver *driver = assay_cuda_driver(&why);
+  if (driver == NULL || assay_cuda_device(0, &info, &why) != ASSAY_OK) return true;
+  report_gpu *gpu = calloc(1, sizeof *gpu);
+  if (gpu == NULL) return false;
+  environment->gpu = gpu;
+  gpu->name = strdup(info.name);
+  snprintf(text, sizeof text, "%d.%d", info.architecture / 10, info.architecture % 10);
+  gpu->architecture = strdup(text);
+  snprintf(text, sizeof text, "CUDA %d.%d", driver->version / 1000, driver->version % 1000 / 10);
+  gpu->driver = strdup(text);
+  gpu->compiler = gpu_compiler(driver->version / 1000);
+  return gpu->name != NULL && gpu->architecture != NULL && gpu->driver != NULL && gpu->compiler != NULL;
 }
 
 bool surroundings_git(report_git *git) {

@@ -12,6 +12,9 @@ bool surroundings_take(report_environment *environment, int threads);
 /* Average load of the last minute. */
 double surroundings_load(void);
 
+/* The GPU that was timed: its name, the CUDA that its driver supports, and NVRTC. False without memory. */
+bool surroundings_gpu(report_environment *environment);
+
 /* The revision of the source folder; NULL and clean outside a repository. */
 bool surroundings_git(report_git *git);
 

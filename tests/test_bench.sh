@@ -156,8 +156,16 @@ expect "two protocols" 64 'protocol of its own' $name --quick --protocol seeds
 expect "an unknown exercise" 64 'no exercise' no_such_exercise
 expect "one shape for several operators" 64 'belongs to one operator' $name fused_gemm --shape 8x9 --solution
 expect "an output in no folder" 64 'no file can be written there' $name --solution -o no/such/r.json
-expect "events without a GPU" 3 'events time a GPU' $name --mode events
-expect "a backend that is not here" 3 'not part of this version' $name --backend cuda
+expect "events without a GPU" 64 'mode events times a GPU: it needs --backend cuda' $name --mode events
+expect "emulated kernels" 3 'emulated kernels have no times' $name --backend simt
+if [ -e /dev/nvidiactl ]; then
+  expect "the wall's clock for a GPU" 64 'mode wall is for the CPU' $name --backend cuda --mode wall
+  expect "a graph on the GPU" 0 '^  cuda +[0-9.]+ .s' $name --library --backend cuda --shape 64x100 --protocol seeds
+  expect "events on the GPU" 0 '^  solution +[0-9.]+ .s' $name --solution --backend cuda --mode events --shape 64x100 \
+    --protocol seeds
+else
+  expect "a backend that is not here" 3 'no NVIDIA GPU' $name --backend cuda
+fi
 expect "a prediction that is none" 64 '^error: --prediction' $name --solution --prediction bad.json
 expect "beyond the workshop, one's own file is left out" 3 'beyond the workshop: ' $name --solution --shape 1x9000 \
   --protocol seeds

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "worker_settings.h"
 
 static const double limit_ns = 120e9;  /* of a variant and shape */
@@ -72,20 +71,12 @@ static bool run_gate(runner *self, bench_variant *variant) {
   return true;
 }
 
-/* New inputs, and how long they and the oracle take: the first process tells for all. */
-static bool fill(runner *self, uint64_t seed, bool exact, bool sampled) {
-  const int64_t start = assay_now_ns();
-  const bool filled = runner_fill(self, seed, exact, sampled);
-  self->fill_ns += assay_now_ns() - start;
-  return filled;
-}
-
 static void gate_all(runner *self, int case_index, int process) {
   bench_case *one = self->one;
   const bool exact = one->sampled && one->op->bench->exact != NULL;
   for (int pass = 0; pass <= (exact ? 1 : 0); pass++) {
     const int round = pass == 0 ? GATE_ROUND : EXACT_ROUND;
-    if (!fill(self, input_seed(self, case_index, process, round), pass == 1, one->sampled)) {
+    if (!runner_fill(self, input_seed(self, case_index, process, round), pass == 1, one->sampled)) {
       for (int v = 0; v < one->variant_count; v++) {
         (void)runner_drop(&one->variants[v], VERDICT_UNAVAILABLE, "not enough memory for this shape");
       }
@@ -276,6 +267,10 @@ static void drop_lonely_baselines(bench_case *one) {
   }
 }
 
+static int32_t run_device(const bench_run *run) {
+  return run->backend == ASSAY_CUDA ? 0 : ASSAY_DEVICE_CPU;
+}
+
 static void run_case(runner *self, int case_index, int process) {
   bench_case *one = &self->run->cases[case_index];
   drop_lonely_baselines(one);
@@ -285,7 +280,7 @@ static void run_case(runner *self, int case_index, int process) {
   memcpy(plan.opt, one->row.opt, sizeof plan.opt);
   one->op->subject.plan(&one->row, one->dtype, one->layout, &plan);
   self->one = one;
-  self->operands = case_open(&one->op->subject, &plan, ASSAY_DEVICE_CPU, ASSAY_AT_START, &slots);
+  self->operands = case_open(&one->op->subject, &plan, run_device(self->run), ASSAY_AT_START, &slots);
   self->mapped = false;
   if (self->operands == NULL) {
     for (int v = 0; v < one->variant_count; v++) {
@@ -316,8 +311,7 @@ static void run_process(runner *self, int process) {
 
 static void announce(runner *self) {
   bench_run *run = self->run;
-  double total =
-      (double)self->fill_ns * run->protocol.processes; /* rounds that are compared whole are small */
+  double total = (double)self->prepared_ns * run->protocol.processes;
   int samples = 0;
   for (int c = 0; c < run->case_count; c++) {
     for (int v = 0; v < run->cases[c].variant_count; v++) {

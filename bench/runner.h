@@ -20,9 +20,9 @@ typedef struct runner {
   bool mapped; /* in the current worker */
   gate gate;
   bool gate_ready;
-  uint64_t seed;   /* of the current inputs */
-  uint64_t poison; /* of the next output */
-  int64_t fill_ns; /* spent on inputs and their oracle before the gates */
+  uint64_t seed;       /* of the current inputs */
+  uint64_t poison;     /* of the next output */
+  int64_t prepared_ns; /* what inputs and oracle will take in a process, from the first one's gates */
 } runner;
 
 /* One request: a variant's calls and what the judge's own clock says. False: the variant is out, and says

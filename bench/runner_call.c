@@ -135,6 +135,7 @@ bool runner_ready(runner *self) {
 bool runner_fill(runner *self, uint64_t seed, bool exact, bool sampled) {
   const bench_case *one = self->one;
   assay_case *operands = self->operands;
+  const int64_t start = assay_now_ns();
   self->seed = seed;
   for (int i = 0; i < operands->function->in_count; i++) {
     case_operand *operand = &operands->in[i];
@@ -158,8 +159,12 @@ bool runner_fill(runner *self, uint64_t seed, bool exact, bool sampled) {
                       .sampled = sampled,
                       .exact = exact,
                       .threads = self->run->threads};
+  const int64_t filled = assay_now_ns();
   /* Rows of a large output are chosen when its first result is there. */
   if (!sampled) self->gate_ready = gate_open(&self->gate, operands, 0);
+  const int rounds = self->run->protocol.rounds;
+  self->prepared_ns += (filled - start) * (1 + rounds);
+  self->prepared_ns += (assay_now_ns() - filled) * (one->sampled_rounds ? 1 : 1 + rounds);
   return sampled || self->gate_ready;
 }
 

@@ -259,6 +259,8 @@ assay_status worker_cuda_end(assay_queue *real, assay_streams streams, assay_sta
                              assay_message *why) {
   bool good = true;
   cuda_context popped = NULL;
+  /* Scratch that a graph takes and does not give back can be launched once only. */
+  if (streams == ASSAY_STREAMS_CAPTURE) assay_queue_release(real);
   if (streams == ASSAY_STREAMS_CAPTURE) good = end_capture(real, why);
   if (streams == ASSAY_STREAMS_BUSY) good = neighbour_untouched(real, why);
   if (assay_queue_wait(real) != ASSAY_OK) {

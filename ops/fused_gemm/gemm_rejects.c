@@ -174,11 +174,11 @@ void assay_gemm_rejects_device(assay_probe *probe) {
   const char *const names[] = {"a is on", "b is on", "bias is on"};
   for (int i = 0; i < ASSAY_FUSED_GEMM_INPUTS; i++) {
     call bad = valid;
-    bad.in[i].device = 0;
+    bad.in[i].device = assay_probe_other_device(&valid.in[i], false);
     reject(probe, bad, ASSAY_BAD_DEVICE, names[i]);
   }
   call bad = valid;
-  bad.c.device = 1;
+  bad.c.device = assay_probe_other_device(&valid.c, true);
   reject(probe, bad, ASSAY_BAD_DEVICE, "c is on");
 }
 

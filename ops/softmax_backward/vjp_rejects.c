@@ -180,13 +180,13 @@ void assay_vjp_rejects_device(assay_probe *probe) {
   call valid;
   if (!start(probe, &valid)) return;
   call bad = valid;
-  bad.y.device = 0;
+  bad.y.device = assay_probe_other_device(&valid.y, false);
   reject(probe, bad, ASSAY_BAD_DEVICE, "y");
   bad = valid;
-  bad.g.device = 0;
+  bad.g.device = assay_probe_other_device(&valid.g, false);
   reject(probe, bad, ASSAY_BAD_DEVICE, "g");
   bad = valid;
-  bad.dx.device = 1;
+  bad.dx.device = assay_probe_other_device(&valid.dx, true);
   reject(probe, bad, ASSAY_BAD_DEVICE, "dx");
 }
 

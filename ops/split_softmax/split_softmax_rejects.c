@@ -175,13 +175,13 @@ void assay_split_softmax_rejects_device(assay_probe *probe) {
   call valid;
   if (!start(probe, &valid)) return;
   call bad = valid;
-  bad.x.device = 0;
+  bad.x.device = assay_probe_other_device(&valid.x, false);
   reject(probe, bad, ASSAY_BAD_DEVICE, "x");
   bad = valid;
-  bad.out[Y].device = 1;
+  bad.out[Y].device = assay_probe_other_device(&valid.out[Y], true);
   reject(probe, bad, ASSAY_BAD_DEVICE, "y");
   bad = valid;
-  bad.out[WORKSPACE].device = 0;
+  bad.out[WORKSPACE].device = assay_probe_other_device(&valid.out[WORKSPACE], false);
   reject(probe, bad, ASSAY_BAD_DEVICE, "workspace");
 }
 

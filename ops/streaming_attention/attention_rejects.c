@@ -182,11 +182,11 @@ void assay_attention_rejects_device(assay_probe *probe) {
   if (!start(probe, &valid)) return;
   for (int i = 0; i < ASSAY_STREAMING_ATTENTION_INPUTS; i++) {
     call bad = valid;
-    bad.in[i].device = 0;
+    bad.in[i].device = assay_probe_other_device(&valid.in[i], false);
     reject(probe, bad, ASSAY_BAD_DEVICE, i == Q ? "q" : i == K ? "k" : "v");
   }
   call bad = valid;
-  bad.o.device = 1;
+  bad.o.device = assay_probe_other_device(&valid.o, true);
   reject(probe, bad, ASSAY_BAD_DEVICE, "o");
 }
 

@@ -169,6 +169,22 @@ static void the_bound_accepts_honest_orders_of_summation(void **state) {
   }
 }
 
+static void a_gpu_may_truncate(void **state) {
+  (void)state;
+  double on_gpu[ROWS * COLUMNS];
+  assay_tensor in[3];
+  assay_tensor out;
+  fill(1, ASSAY_FP16, 100, 1);
+  run_oracle(ASSAY_FP16, 100);
+  describe(ASSAY_FP16, 100, in, &out);
+  out.device = 0;
+  assay_gemm_oracle(0, in, &out, NULL, 0, ROWS, want, on_gpu);
+  for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
+    const double stored = assay_rounding_error(ASSAY_FP16, want[i]);
+    assert_near(on_gpu[i] - stored, 2 * (allowed[i] - stored), 1e-12);
+  }
+}
+
 /* ---- mistakes that it must not accept ------------------------------------------------------------------ */
 
 static float round_16(assay_dtype dtype, float value) {
@@ -369,6 +385,7 @@ int main(void) {
       cmocka_unit_test(the_oracle_agrees_with_long_double),
       cmocka_unit_test(special_numbers_follow_the_contract),
       cmocka_unit_test(the_bound_accepts_honest_orders_of_summation),
+      cmocka_unit_test(a_gpu_may_truncate),
       cmocka_unit_test(the_bound_rejects_the_classic_mistakes),
       cmocka_unit_test(every_tile_is_walked_exactly_once),
       cmocka_unit_test(groups_go_down_before_they_go_right),

@@ -4,6 +4,7 @@
 
 #include "check_table.h"
 #include "gemm.h"
+#include "probe.h"
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 
@@ -172,6 +173,14 @@ static const assay_row order_rows[] = {
     OUTER(159, 221, 8, 32), OUTER(319, 109, 4, 64), OUTER(319, 109, 8, 64), OUTER(35, 445, 4, 16),
     OUTER(17, 9, 8, 16),    OUTER(16, 445, 8, 16),  OUTER(193, 109, 4, 16), OUTER(639, 109, 4, 0),
 };
+/* Full groups of tiles and a last one of fewer rows, small enough for the emulator. */
+static const assay_row last_group_rows[] = {OUTER(79, 189, 4, 16), OUTER(143, 125, 8, 16),
+                                            OUTER(159, 125, 4, 32), OUTER(275, 125, 8, 32),
+                                            OUTER(319, 125, 4, 64)};
+/* Several warps, several steps along k and incomplete tiles, for every height of a tile. */
+static const assay_row schedule_rows[] = {KNOBS(33, 70, 70, 4, 16), KNOBS(67, 70, 100, 4, 32),
+                                          KNOBS(67, 70, 100, 4, 64)};
+static const assay_row stream_rows[] = {KNOBS(67, 70, 100, 0, 0), LAID_OUT(129, 257, 70, PADDED)};
 static const assay_row whole_output_rows[] = {NORMAL(11, 130, 9), NORMAL(130, 11, 9)};
 static const assay_row untouched_rows[] = {LAID_OUT(16, 50, 30, PACKED | PADDED), NORMAL(70, 70, 70)};
 static const assay_row stale_rows[] = {ONES(17, 17, 17),    ONES(63, 63, 63),    ONES(65, 65, 65),
@@ -265,9 +274,22 @@ const assay_check assay_gemm_checks[] = {
     CHECK("contract", "thread_count", M, "the result depends on the number of threads",
           ROWS(thread_count_rows), .run = assay_gemm_thread_count),
     CHECK("contract", "large_strides", M, "offsets are computed in 32 bits", .run = assay_gemm_large_strides),
-    CHECK("contract", "full_size", L, "output indices are computed in 32 bits", .run = assay_gemm_full_size),
-
-    LIBRARY_CHECK("contract", "random_shapes", L, "a combination of sizes that nobody thought of",
+    BACKEND_CHECK("contract", "short_last_group", S, ASSAY_ON_SIMT | ASSAY_ON_CUDA,
+                  "blocks take tiles of a last group as if it were full", ROWS(last_group_rows),
+                  .run = assay_gemm_exact_rows),
+    BACKEND_CHECK("contract", "thread_orders", S, ASSAY_ON_SIMT,
+                  "the result depends on which thread or block comes first", ROWS(schedule_rows),
+                  .run = assay_probe_thread_orders),
+    BACKEND_CHECK("contract", "busy_stream", S, ASSAY_ON_CUDA, "the call waits for the whole device",
+                  ROWS(stream_rows), .run = assay_probe_busy_stream),
+    BACKEND_CHECK("contract", "graph_replay", S, ASSAY_ON_CUDA,
+                  "the call cannot be captured, or a graph of it keeps old contents", ROWS(stream_rows),
+                  .run = assay_probe_graph_replay),
+    /* Too much for the emulator, which takes millions of elements a second. */
+    BACKEND_CHECK("contract", "full_size", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
+                  "output indices are computed in 32 bits", .run = assay_gemm_full_size),
+    BACKEND_CHECK("contract", "random_shapes", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
+                  "a combination of sizes that nobody thought of", .scope = ASSAY_SCOPE_LIBRARY,
                   .run = assay_gemm_random_shapes),
     LIBRARY_CHECK("arguments", "rejects_pointers", S, "NULL or misaligned data reaches a kernel",
                   .run = assay_gemm_rejects_pointers),

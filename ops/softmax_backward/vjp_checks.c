@@ -137,6 +137,23 @@ static const assay_row whole_output_rows[] = {PAIR(11, 130, FLOATS, BOTH_WAYS),
 static const assay_row untouched_rows[] = {PAIR(6, 50, FLOATS, BOTH_WAYS | GENERAL)};
 static const assay_row repeatable_rows[] = {PAIR(40, 300, FLOATS, BOTH_WAYS)};
 static const assay_row fresh_rows[] = {PAIR(8, 65, FLOATS, BOTH_WAYS)};
+#define WITH_WARPS(rows_, columns_, dtypes_, layouts_, warps_)                                               \
+  {                                                                                                          \
+    .dims = {(rows_), (columns_)}, .dtypes = (dtypes_), .layouts = (layouts_), .fill = assay_vjp_fill_pair,  \
+    .a = 1, .b = 1, .opt = {                                                                                 \
+      warps_                                                                                                 \
+    }                                                                                                        \
+  }
+/* The tall ones have more rows than a kernel has blocks whose grid just fills a GPU. */
+static const assay_row warps_rows[] = {
+    WITH_WARPS(5, 37, FLOATS, BOTH_WAYS, 4), WITH_WARPS(5, 37, FLOATS, BOTH_WAYS, 8),
+    WITH_WARPS(3, 1100, FP32, BOTH_WAYS, 4), WITH_WARPS(3, 1100, FP32, BOTH_WAYS, 8),
+    WITH_WARPS(9, 520, HALVES, GENERAL, 8),  WITH_WARPS(2100, 3, FP32, PACKED, 4),
+    WITH_WARPS(1100, 260, FP16, PACKED, 8),
+};
+static const assay_row order_rows[] = {PAIR(3, 200, FP32, BOTH_WAYS), PAIR(2, 1160, FP16, BOTH_WAYS),
+                                       WITH_WARPS(1060, 130, FP32, PACKED, 8)};
+static const assay_row stream_rows[] = {PAIR(33, 257, FLOATS, BOTH_WAYS), PAIR(64, 1024, FP16, BOTH_WAYS)};
 static const assay_row thread_rows[] = {PAIR(100, 1025, FP32, BOTH_WAYS)};
 static const assay_row thread_count_rows[] = {PAIR(301, 257, FLOATS, BOTH_WAYS)};
 static const assay_row wide_rows[] = {
@@ -226,10 +243,23 @@ const assay_check assay_vjp_checks[] = {
     CHECK("contract", "thread_count", M, "the result depends on the number of threads",
           ROWS(thread_count_rows), .run = assay_vjp_thread_count),
     CHECK("contract", "large_strides", M, "offsets are computed in 32 bits", .run = assay_vjp_large_strides),
-    CHECK("contract", "full_size", L, "output indices are computed in 32 bits", .run = assay_vjp_full_size),
-
-    LIBRARY_CHECK("contract", "random_shapes", L, "a combination of sizes that nobody thought of",
+    BACKEND_CHECK("contract", "warps", S, ASSAY_ON_SIMT | ASSAY_ON_CUDA, "one of the knob's values is wrong",
+                  ROWS(warps_rows)),
+    BACKEND_CHECK("contract", "thread_orders", S, ASSAY_ON_SIMT,
+                  "the result depends on which thread or block comes first", ROWS(order_rows),
+                  .run = assay_probe_thread_orders),
+    BACKEND_CHECK("contract", "busy_stream", S, ASSAY_ON_CUDA, "the call waits for the whole device",
+                  ROWS(stream_rows), .run = assay_probe_busy_stream),
+    BACKEND_CHECK("contract", "graph_replay", S, ASSAY_ON_CUDA,
+                  "the call cannot be captured, or a graph of it keeps old contents", ROWS(stream_rows),
+                  .run = assay_probe_graph_replay),
+    /* Too much for the emulator, which takes millions of elements a second. */
+    BACKEND_CHECK("contract", "full_size", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
+                  "output indices are computed in 32 bits", .run = assay_vjp_full_size),
+    BACKEND_CHECK("contract", "random_shapes", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
+                  "a combination of sizes that nobody thought of", .scope = ASSAY_SCOPE_LIBRARY,
                   .run = assay_vjp_random_shapes),
+
     LIBRARY_CHECK("arguments", "rejects_pointers", S, "NULL or misaligned data reaches a kernel",
                   .run = assay_vjp_rejects_pointers),
     LIBRARY_CHECK("arguments", "rejects_shapes", S, "a bad rank or size reaches a kernel",

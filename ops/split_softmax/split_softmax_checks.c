@@ -169,6 +169,15 @@ static const assay_row fresh_rows[] = {NORMAL(4, 665, 256, FLOATS, BOTH)};
 static const assay_row thread_count_rows[] = {
     ROW(3, 30001, 1024, FP32 | FP16, OWN, assay_fill_uniform, -4, 4),
     ROW(1, 70000, 256, BF16, NONE, assay_fill_uniform, -4, 4)};
+/* The tall one has more pieces and more rows than a kernel has blocks whose grid just fills a GPU. */
+static const assay_row order_rows[] = {
+    NORMAL(2, 700, 256, FP32, BOTH),
+    NORMAL(1, 9000, 0, FP16, OWN),
+    ROW(2, 1400, 256, FP32, OWN, assay_split_softmax_fill_steps, 30, 256),
+    NORMAL(1060, 200, 256, FP32, NONE),
+};
+static const assay_row stream_rows[] = {NORMAL(5, 3000, 256, FLOATS, BOTH),
+                                        NORMAL(3, 70000, 4096, FP16, BOTH)};
 static const assay_row optional_rows[] = {NORMAL(3, 2700, 256, FLOATS, OWN), NORMAL(2, 9000, 0, FP16, OWN)};
 /* The states fill the workspace to its last byte, and behind it nothing is mapped. */
 static const assay_row overrun_rows[] = {
@@ -257,9 +266,19 @@ const assay_check assay_split_softmax_checks[] = {
     CHECK("contract", "thread_count", M, "the result depends on the number of threads",
           ROWS(thread_count_rows), .run = assay_split_softmax_thread_count),
 
-    CHECK("contract", "full_size", L, "indices are computed in 32 bits",
-          .run = assay_split_softmax_full_size),
-    LIBRARY_CHECK("contract", "random_shapes", L, "a combination of sizes that nobody thought of",
+    BACKEND_CHECK("contract", "thread_orders", S, ASSAY_ON_SIMT,
+                  "the result depends on which thread or block comes first", ROWS(order_rows),
+                  .run = assay_probe_thread_orders),
+    BACKEND_CHECK("contract", "busy_stream", S, ASSAY_ON_CUDA, "the call waits for the whole device",
+                  ROWS(stream_rows), .run = assay_probe_busy_stream),
+    BACKEND_CHECK("contract", "graph_replay", S, ASSAY_ON_CUDA,
+                  "the call cannot be captured, or a graph of it keeps old contents", ROWS(stream_rows),
+                  .run = assay_probe_graph_replay),
+    /* Too much for the emulator, which takes millions of elements a second. */
+    BACKEND_CHECK("contract", "full_size", L, ASSAY_ON_CPU | ASSAY_ON_CUDA, "indices are computed in 32 bits",
+                  .run = assay_split_softmax_full_size),
+    BACKEND_CHECK("contract", "random_shapes", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
+                  "a combination of sizes that nobody thought of", .scope = ASSAY_SCOPE_LIBRARY,
                   .run = assay_split_softmax_random_shapes),
     LIBRARY_CHECK("arguments", "rejects_pointers", S, "NULL or misaligned data reaches a kernel",
                   .run = assay_split_softmax_rejects_pointers),

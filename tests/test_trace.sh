@@ -124,4 +124,22 @@ trace "a knob that is no pair" 64 $name --solution --set warps
 trace "a block that the grid does not have" 64 $name --solution --shape 2x257 --block 2
 shows "how many there are" 1 '^error: --block 2: the largest grid has 2 blocks, 0 to 1$'
 trace "no steps" 64 $name --solution --steps 0
+# What the page about threads shows is what is printed.
+{
+  "$BUILD/assay" trace $name --solution --shape 2x257 --steps 10
+  "$BUILD/assay" trace $name --solution --shape 2x257 --steps 52
+  edit 's/^  __syncthreads();/  if (threadIdx.x < 32) __syncthreads();/'
+  "$BUILD/assay" trace $name --shape 2x257
+  edit 's/^    sum = block_sum(sum, part_sum);/    if (threadIdx.x >= args.columns) return;\n&/'
+  "$BUILD/assay" trace $name --shape 1x100
+} 2>&1 | sed 's/^ *//' >"$folder/printed"
+sed 's/^ *//' "$root/docs/threads.md" | grep -E '^(tracing|case: x|launch|step  warp|[0-9]+ +[0-3]  |[0-9]+ steps of)' >"$folder/shown"
+lines=$(wc -l <"$folder/shown")
+wrong=$(grep -vxFf "$folder/printed" "$folder/shown")
+if [ "$lines" -ge 35 ] && [ -z "$wrong" ]; then
+  say ok "docs/threads.md shows what is printed, in $lines lines"
+else
+  say "not ok" "docs/threads.md shows what is printed: $lines lines, of them wrong:"
+  printf '%s\n' "$wrong" | sed 's/^/# /'
+fi
 echo "1..$number"

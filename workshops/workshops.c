@@ -57,7 +57,7 @@ const assay_exercise assay_exercises[] = {
      .level = "advanced",
      .title = "Streaming attention",
      .folder = "w6_streaming_attention",
-     .backends = ASSAY_ON_CPU,
+     .backends = ASSAY_ON_CPU | ASSAY_ON_CUDA,
      .subject = &assay_streaming_attention_op.subject,
      .op = &assay_streaming_attention_op},
 };

@@ -148,6 +148,13 @@ static const assay_row fresh_rows[] = {NORMAL(40, 16, HALVES, PACKED, 1, 0)};
 static const assay_row thread_rows[] = {NORMAL(400, 16, HALVES, PACKED, 0, 0)};
 static const assay_row thread_count_rows[] = {NORMAL(301, 32, HALVES, PACKED, 1, 0),
                                               NORMAL(301, 16, HALVES, PITCHED, 0, 32)};
+/* Several tiles and blocks; the last row has values that a hidden weight of 0 does not hide. */
+static const assay_row order_rows[] = {
+    NORMAL(100, 16, HALVES, PITCHED, 1, 32), NORMAL(130, 32, BF16, PACKED, 0, 64),
+    ROW(70, 64, FP16, PACKED, assay_attention_fill_ramp, 60, 0, 0, 32),
+    ROW(133, 16, HALVES, PACKED, assay_attention_fill_nan_value, NAN, 0, 1, 64)};
+static const assay_row stream_rows[] = {NORMAL(100, 32, HALVES, PITCHED, 1, 32),
+                                        NORMAL(513, 64, HALVES, PACKED, 0, 0)};
 
 static const assay_row head_rows[] = {HEADS(33, 16, 3, 2, HALVES, PACKED, 1, 0),
                                       HEADS(70, 24, 2, 3, HALVES, PACKED | PITCHED, 0, 32)};
@@ -228,6 +235,14 @@ const assay_check assay_attention_checks[] = {
           .run = assay_attention_two_threads),
     CHECK("contract", "thread_count", M, "the result depends on the number of threads",
           ROWS(thread_count_rows), .run = assay_attention_thread_count),
+    BACKEND_CHECK("contract", "thread_orders", S, ASSAY_ON_SIMT,
+                  "the result depends on which thread or block comes first", ROWS(order_rows),
+                  .run = assay_probe_thread_orders),
+    BACKEND_CHECK("contract", "busy_stream", S, ASSAY_ON_CUDA, "the call waits for the whole device",
+                  ROWS(stream_rows), .run = assay_probe_busy_stream),
+    BACKEND_CHECK("contract", "graph_replay", S, ASSAY_ON_CUDA,
+                  "the call cannot be captured, or a graph of it keeps old contents", ROWS(stream_rows),
+                  .run = assay_probe_graph_replay),
     CHECK("contract", "large_strides", M, "offsets are computed in 32 bits",
           .run = assay_attention_large_strides),
 
@@ -243,9 +258,12 @@ const assay_check assay_attention_checks[] = {
                   ROWS(interleaved_rows)),
     LIBRARY_CHECK("layouts", "shared_heads", S, "head or batch stride 0 of k and v is taken for packed",
                   ROWS(shared_rows)),
-    LIBRARY_CHECK("contract", "full_size", L, "output indices are computed in 32 bits",
+    /* Too much for the emulator, which takes millions of elements a second. */
+    BACKEND_CHECK("contract", "full_size", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
+                  "output indices are computed in 32 bits", .scope = ASSAY_SCOPE_LIBRARY,
                   .run = assay_attention_full_size),
-    LIBRARY_CHECK("contract", "random_shapes", L, "a combination of sizes that nobody thought of",
+    BACKEND_CHECK("contract", "random_shapes", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
+                  "a combination of sizes that nobody thought of", .scope = ASSAY_SCOPE_LIBRARY,
                   .run = assay_attention_random_shapes),
     LIBRARY_CHECK("arguments", "rejects_pointers", S, "NULL or misaligned data reaches a kernel",
                   .run = assay_attention_rejects_pointers),

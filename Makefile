@@ -23,13 +23,16 @@ VERSION := $(shell sed -n 's/^.define ASSAY_VERSION_[A-Z]* //p' include/assay/as
 # ---- compiler: what it can do is tried, not configured --------------------------------------------------------
 OPENMP := $(shell t=$$(mktemp) && printf '\043include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }' | \
 	$(CC) -fopenmp -x c - -o $$t 2>/dev/null && echo -fopenmp; rm -f $$t)
+# oneDNN gives bench more baselines. Only its header is needed; the library is looked for when a baseline runs.
+ONEDNN := $(shell printf '\043include <oneapi/dnnl/dnnl.h>\n' | $(CC) $(CPPFLAGS) $(CFLAGS) -E -x c - >/dev/null 2>&1 && \
+	echo -DASSAY_ONEDNN)
 X86_64 := $(filter x86_64-% amd64-%,$(shell $(CC) -dumpmachine))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	$(if $(filter 1,$(WERROR)),-Werror)
 SANITIZER := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -I. -Iinclude -Icore -Idevice $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -fPIC \
-	-fvisibility=hidden $(OPENMP) $(SANITIZER)
+	-fvisibility=hidden $(OPENMP) $(ONEDNN) $(SANITIZER)
 LINK = $(CC) $(CFLAGS) $(OPENMP) $(SANITIZER) $(LDFLAGS)
 
 # The file name says which instructions a file may use. Only there may the compiler fuse a*b+c: elsewhere results
@@ -43,7 +46,7 @@ isa = $(if $(filter %_avx512bf16.c,$(1)),$(AVX512BF16_FLAGS),$(if $(filter %_avx
 # ---- files ----------------------------------------------------------------------------------------------------
 LIB_CORE := status tensor half rng fill probe probe_gpu file process clock
 # Files for instructions that the target does not have are left out; their rows in the tables of variants are too.
-LIB_SRC := $(filter-out $(if $(X86_64),,%_avx2.c %_avx512.c %_avx512bf16.c),\
+LIB_SRC := $(filter-out $(if $(X86_64),,%_avx2.c %_avx512.c %_avx512bf16.c) $(if $(ONEDNN),,%onednn.c),\
 	$(wildcard $(LIB_CORE:%=core/%.c) device/*.c ops/*.c ops/*/*.c))
 SRC := $(sort $(LIB_SRC) $(wildcard core/*.c workshops/*.c check/*.c bench/*.c evidence/*.c cli/*.c))
 EXERCISE_SRC := $(wildcard workshops/*/*.c)

@@ -11,6 +11,7 @@
 #include "bench_table.h"
 #include "ceiling.h"
 #include "check/engine.h"
+#include "hash.h"
 #include "sample.h"
 #include "schedule.h"
 
@@ -51,11 +52,20 @@ typedef struct bench_variant {
   int64_t big_batch; /* calls that both clocks can see */
 } bench_variant;
 
+/* An operand whose contents come from a file. */
+typedef struct bench_input {
+  const char *operand;
+  const char *path;
+  char sha256[ASSAY_HASH_TEXT]; /* of the file */
+  assay_tensor tensor;          /* a view of the file's elements, or a copy */
+} bench_input;
+
 typedef struct bench_case {
   const assay_operator *op;
   assay_row row;
   assay_dtype dtype;
   int layout;
+  const bench_input *inputs; /* one an input of the function; NULL: the row's fill makes contents */
   char name[BENCH_NAME];
   assay_bench_work work;
   bool sampled;        /* the gate looks at some rows only */
@@ -97,6 +107,12 @@ bool bench_measure(bench_run *run, assay_message *why);
 /* The name of a case from its sizes, layout, options and type; and whether its gate looks at some rows only.
  */
 void bench_case_describe(bench_case *one);
+
+/* Shapes and strides of the case's operands: by its sizes and layout, or as its inputs have them. */
+void bench_case_plan(const bench_case *one, assay_plan *plan);
+
+/* The word for the layout: the operator's, or "input". */
+const char *bench_case_layout(const bench_case *one);
 
 /* The candidate's ratio to the baseline, by the run's protocol. */
 void bench_compare(const bench_run *run, const bench_variant *candidate, const bench_variant *baseline,

@@ -19,6 +19,24 @@ static void append(char text[BENCH_NAME], const char *joint, const char *word) {
   snprintf(text + used, BENCH_NAME - used, "%s%s", used > 0 ? joint : "", word);
 }
 
+const char *bench_case_layout(const bench_case *one) {
+  return one->inputs != NULL ? "input" : one->op->subject.layout_names[one->layout];
+}
+
+void bench_case_plan(const bench_case *one, assay_plan *plan) {
+  const assay_subject *subject = &one->op->subject;
+  *plan = (assay_plan){.entry = 0};
+  memcpy(plan->opt, one->row.opt, sizeof plan->opt);
+  subject->plan(&one->row, one->dtype, one->layout, plan);
+  for (int i = 0; one->inputs != NULL && i < subject->exports[plan->entry].in_count; i++) {
+    const assay_tensor *from = &one->inputs[i].tensor;
+    assay_operand_plan *to = &plan->in[i];
+    *to = (assay_operand_plan){.dtype = from->dtype, .rank = from->rank};
+    memcpy(to->shape, from->shape, sizeof to->shape);
+    memcpy(to->stride, from->stride, sizeof to->stride);
+  }
+}
+
 /* "1024x1024 transposed fp16", "512x64 causal=1 fp16". */
 static void name_case(bench_case *one) {
   const assay_subject *subject = &one->op->subject;
@@ -32,7 +50,7 @@ static void name_case(bench_case *one) {
     snprintf(number, sizeof number, "%lld", (long long)one->row.dims[i]);
     append(one->name, "x", number);
   }
-  append(one->name, " ", subject->layout_names[one->layout]);
+  append(one->name, " ", bench_case_layout(one));
   for (int i = 0; i < subject->opt_count; i++) {
     char option[64];
     if (one->row.opt[i] == 0) continue;
@@ -43,13 +61,12 @@ static void name_case(bench_case *one) {
 }
 
 void bench_case_describe(bench_case *one) {
-  assay_plan plan = {0};
+  assay_plan plan;
   int64_t outputs = 1;
   name_case(one);
   one->work = (assay_bench_work){0, 0};
   one->op->bench->work(&one->row, one->dtype, one->layout, &one->work);
-  memcpy(plan.opt, one->row.opt, sizeof plan.opt);
-  one->op->subject.plan(&one->row, one->dtype, one->layout, &plan);
+  bench_case_plan(one, &plan);
   const assay_tensor y = assay_tensor_make(NULL, plan.out[0].dtype, plan.out[0].rank, plan.out[0].shape);
   if (!assay_tensor_count(&y, &outputs)) outputs = INT64_MAX;
   one->sampled = one->work.flops > sampled_flops || outputs > sampled_outputs;

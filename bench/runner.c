@@ -76,7 +76,8 @@ static void gate_all(runner *self, int case_index, int process) {
   const bool exact = one->sampled && one->op->bench->exact != NULL;
   for (int pass = 0; pass <= (exact ? 1 : 0); pass++) {
     const int round = pass == 0 ? GATE_ROUND : EXACT_ROUND;
-    if (!runner_fill(self, input_seed(self, case_index, process, round), pass == 1, one->sampled)) {
+    if (!runner_fill(self, input_seed(self, case_index, process, round),
+                     pass == 1 ? RUNNER_EXACT : RUNNER_NEW, one->sampled)) {
       for (int v = 0; v < one->variant_count; v++) {
         (void)runner_drop(&one->variants[v], VERDICT_UNAVAILABLE, "not enough memory for this shape");
       }
@@ -220,7 +221,7 @@ static void run_round(runner *self, int case_index, int process, int round, cons
   int order[BENCH_VARIANTS];
   const uint64_t seed = input_seed(self, case_index, process, round);
   schedule_shuffle(order, one->variant_count, assay_seed_mix(seed, ORDER_SALT));
-  if (!runner_fill(self, seed, false, one->sampled_rounds)) return;
+  if (!runner_fill(self, seed, round == 0 ? RUNNER_AS_GIVEN : RUNNER_NEW, one->sampled_rounds)) return;
   int position = 0;
   for (int i = 0; i < one->variant_count && !check_interrupted(); i++) {
     bench_variant *variant = &one->variants[order[i]];
@@ -276,9 +277,8 @@ static void run_case(runner *self, int case_index, int process) {
   drop_lonely_baselines(one);
   if (!work_left(self, one, process)) return;
   int slots = 0;
-  assay_plan plan = {0};
-  memcpy(plan.opt, one->row.opt, sizeof plan.opt);
-  one->op->subject.plan(&one->row, one->dtype, one->layout, &plan);
+  assay_plan plan;
+  bench_case_plan(one, &plan);
   self->one = one;
   self->operands = case_open(&one->op->subject, &plan, run_device(self->run), ASSAY_AT_START, &slots);
   self->mapped = false;

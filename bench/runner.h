@@ -40,8 +40,14 @@ bool runner_ready(runner *self);
 bool runner_drop(bench_variant *variant, verdict value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* New inputs from the seed; `exact`: those on which right kernels are exact; `sampled`: 64 rows of an output
- * are compared, chosen when the first is there. False without memory. */
-bool runner_fill(runner *self, uint64_t seed, bool exact, bool sampled);
+typedef enum runner_contents {
+  RUNNER_NEW = 0,  /* from the seed: by the row's fill, or the elements of files in rotated order */
+  RUNNER_AS_GIVEN, /* the same, but the elements of files as they stand */
+  RUNNER_EXACT     /* those on which right kernels are exact */
+} runner_contents;
+
+/* New inputs; `sampled`: 64 rows of an output are compared, chosen when the first is there. False without
+ * memory. */
+bool runner_fill(runner *self, uint64_t seed, runner_contents contents, bool sampled);
 
 #endif

@@ -11,6 +11,7 @@
 #include "check/timer.h"
 #include "clock.h"
 #include "hash.h"
+#include "rotate.h"
 #include "runner.h"
 #include "tensor.h"
 
@@ -132,8 +133,9 @@ bool runner_ready(runner *self) {
 
 /* ---- inputs -------------------------------------------------------------------------------------------- */
 
-bool runner_fill(runner *self, uint64_t seed, bool exact, bool sampled) {
+bool runner_fill(runner *self, uint64_t seed, runner_contents contents, bool sampled) {
   const bench_case *one = self->one;
+  const bool exact = contents == RUNNER_EXACT;
   assay_case *operands = self->operands;
   const int64_t start = assay_now_ns();
   self->seed = seed;
@@ -148,7 +150,11 @@ bool runner_fill(runner *self, uint64_t seed, bool exact, bool sampled) {
     assay_fill_args args = {
         .operand = i, .rank = operand->tensor.rank, .a = one->row.a, .b = one->row.b, .rng = &rng};
     memcpy(args.shape, operand->tensor.shape, sizeof args.shape);
-    (exact ? one->op->bench->exact : one->row.fill)(&args, values);
+    if (one->inputs != NULL && !exact) {
+      rotate_read(&one->inputs[i].tensor, contents == RUNNER_AS_GIVEN ? NULL : &seed, values);
+    } else {
+      (exact ? one->op->bench->exact : one->row.fill)(&args, values);
+    }
     case_fill(operand, values);
     free(values);
   }

@@ -109,9 +109,8 @@ static void load(worker *self, const load_request *request, done_reply *reply) {
   } else if (request->target == TARGET_LIBRARY && request->index < op->variant_count) {
     self->target.op = op;
     self->target.variant = &op->variants[request->index];
-  } else if (request->target == TARGET_BASELINE && op->bench != NULL &&
-             request->index < op->bench->baseline_count) {
-    load_baseline(self, &op->bench->baselines[request->index], request->threads, reply);
+  } else if (request->target == TARGET_BASELINE && assay_operator_baseline(op, request->index) != NULL) {
+    load_baseline(self, assay_operator_baseline(op, request->index), request->threads, reply);
   } else if (request->target == TARGET_MUST_FAIL && request->index < must_fail_count) {
     must_fail_wrap(&op->variants[op->variant_count - 1]);
     for (int i = 0; i < ASSAY_MAX_EXPORTS; i++)

@@ -62,9 +62,33 @@ typedef struct apply_job {
   apply_comparison comparison;
 } apply_job;
 
+/* Where a command's table of options has those that choose operands: the files, the views, the types. */
+typedef struct apply_places {
+  int in, slice, transpose, dtype, set;
+} apply_places;
+
 /* Operator, function, variant, knobs, the number of inputs and the output's path. CLI_OK, or an exit code
- * after an error message; so with the two others that give a code. */
-int apply_choose(apply_job *job, const cli_args *args);
+ * after an error message; so with the others that give a code. */
+int apply_choose(apply_job *job, const cli_args *args, const apply_places *places);
+
+/* One file for each input of the function, and no view in front of its file. */
+int apply_count_inputs(const apply_job *job, const cli_args *args, const apply_places *places);
+
+/* Opens the files and applies the views that stand behind each. */
+int apply_open_inputs(apply_job *job, const cli_args *args, const apply_places *places);
+
+/* Gives every input the type that is asked for, or leaves it as the file has it. */
+int apply_convert_inputs(apply_job *job, const cli_args *args, const apply_places *places);
+
+/* The inputs as the call gets them. */
+void apply_tensors(const apply_job *job, assay_tensor *in);
+
+/* Copies the inputs whose own strides the operator refuses, when all others are contiguous, and those that
+ * their file has misaligned. out[0] must have its shape. */
+bool apply_pack_inputs(apply_job *job, assay_message *why);
+
+/* Behind the operator's sentence about a type: which --dtype it would take. */
+void apply_advise_dtype(const apply_job *job, assay_message *why);
 
 /* What can be known of the output's path before anything is computed. */
 int apply_examine_output(const apply_job *job);

@@ -56,25 +56,7 @@ static int choose_variant(apply_job *job, const cli_value *value) {
   return CLI_UNAVAILABLE;
 }
 
-static int count_inputs(const apply_job *job, const cli_args *args) {
-  const assay_export *function = &job->op->subject.exports[job->entry];
-  int given = 0;
-  for (int i = 0; i < args->each_count; i++) {
-    if (args->each[i].option == APPLY_IN) given++;
-    if (args->each[i].option == APPLY_SET || given > 0) continue;
-    output_error("--%s stands behind the --in that it is for",
-                 args->command->options[args->each[i].option].name);
-    return CLI_USAGE;
-  }
-  if (given == function->in_count) return CLI_OK;
-  char names[128];
-  choose_join(function->in_names, function->in_count, "and", names, sizeof names);
-  output_error("%s takes %d input%s, %s: give --in FILE for each, in this order, not %d", function->name,
-               function->in_count, function->in_count == 1 ? "" : "s", names, given);
-  return CLI_USAGE;
-}
-
-int apply_choose(apply_job *job, const cli_args *args) {
+int apply_choose(apply_job *job, const cli_args *args, const apply_places *places) {
   int code = choose_operator(job, args->names[0]);
   if (code == CLI_OK) code = choose_function(job, &args->values[APPLY_FUNCTION]);
   if (code == CLI_OK) code = choose_variant(job, &args->values[APPLY_VARIANT]);
@@ -82,7 +64,7 @@ int apply_choose(apply_job *job, const cli_args *args) {
     if (args->each[i].option != APPLY_SET) continue;
     if (!choose_knob(&job->op->subject, args->each[i].text, job->opt)) code = CLI_USAGE;
   }
-  if (code == CLI_OK) code = count_inputs(job, args);
+  if (code == CLI_OK) code = apply_count_inputs(job, args, places);
   if (code != CLI_OK) return code;
   if (!args->values[APPLY_OUT].given) {
     output_error("apply needs --out FILE, where the result goes");

@@ -3,6 +3,7 @@
 #ifndef ASSAY_BENCH_JOB_H
 #define ASSAY_BENCH_JOB_H
 
+#include "apply.h"
 #include "bench/bench.h"
 #include "cli.h"
 #include "evidence/measured.h"
@@ -14,6 +15,11 @@ enum {
   BENCH_OPT_LIBRARY,
   BENCH_OPT_BACKEND,
   BENCH_OPT_SHAPE,
+  BENCH_OPT_INPUT,
+  BENCH_OPT_SLICE,
+  BENCH_OPT_TRANSPOSE,
+  BENCH_OPT_DTYPE,
+  BENCH_OPT_SET,
   BENCH_OPT_VARIANT,
   BENCH_OPT_BASELINE,
   BENCH_OPT_AGAINST,
@@ -41,6 +47,8 @@ typedef struct bench_job {
   char *texts[2 * BENCH_JOB_LOADS]; /* paths that loads and variants point to */
   int text_count;
   char folder[ASSAY_PATH_SIZE]; /* of what is built; empty: not made yet */
+  apply_job given;              /* of --input: the files and their views */
+  bench_input inputs[ASSAY_MAX_OPERANDS];
   measured_context context;
   prediction declared;
   char created[UTC_TEXT];
@@ -57,6 +65,16 @@ static inline bool bench_given(const bench_job *job, int option) {
  * and layout as they are. False after an error message. */
 bool bench_shape_parse(const assay_operator *op, const char *text, assay_row *row, assay_dtype *dtype,
                        int *layout);
+
+/* The case whose operands are the files of --input; CLI_OK, or an exit code after an error message. */
+int bench_add_inputs(bench_job *job, const assay_operator *op);
+void bench_close_inputs(bench_job *job);
+
+/* One more case; NULL after an error message. */
+bench_case *bench_add_case(bench_job *job, const bench_case *one);
+
+/* "" or the sentence with which validation refuses the case. */
+void bench_validate_case(const bench_case *one, assay_limits limits, assay_message *why);
 
 /* Cases, kernels and variants of one exercise; CLI_OK, or an exit code after an error message. */
 int bench_setup(bench_job *job, const assay_exercise *exercise);

@@ -99,6 +99,17 @@ static void print_ceilings(const bench_job *job) {
          job->run.huge_high);
 }
 
+/* The files that a case was timed on. */
+static void print_inputs(const bench_job *job, const bench_case *one) {
+  for (int i = 0; one->inputs != NULL && i < job->given.input_count; i++) {
+    char shape[ASSAY_NPY_SHAPE_TEXT];
+    const bench_input *input = &one->inputs[i];
+    assay_npy_shape(input->tensor.rank, input->tensor.shape, shape);
+    printf("  %s  %s  %s%s\n", input->operand, input->path, shape,
+           job->given.inputs[i].viewed ? ", a view" : "");
+  }
+}
+
 void bench_print(bench_job *job) {
   bool open = false;
   const char *operator_name = NULL;
@@ -114,8 +125,9 @@ void bench_print(bench_job *job) {
       operator_name = one->op->subject.name;
       printf("\n%s\n", operator_name);
     }
-    printf("%s%s\n  %-26s %9s  %9s .. %-9s %6s  ratio: baseline / variant\n", one->name,
-           one->sampled ? "  (64 rows are checked)" : "", "", "median", "min", "max", "of max");
+    printf("%s%s\n", one->name, one->sampled ? "  (64 rows are checked)" : "");
+    print_inputs(job, one);
+    printf("  %-26s %9s  %9s .. %-9s %6s  ratio: baseline / variant\n", "", "median", "min", "max", "of max");
     for (int v = 0; v < one->variant_count; v++) print_variant(job, one, &one->variants[v], baseline);
     open = open || cannot_tell(job, one);
   }

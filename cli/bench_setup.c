@@ -13,18 +13,22 @@ static const char library_rounding[] = "once, to the output's type; sums are FP3
 
 /* ---- cases --------------------------------------------------------------------------------------------- */
 
-static bool add_case(bench_job *job, const assay_operator *op, const assay_row *row, assay_dtype dtype,
-                     int layout) {
+bench_case *bench_add_case(bench_job *job, const bench_case *one) {
   bench_run *run = &job->run;
   if (run->case_count == BENCH_JOB_CASES) {
     output_error("more than %d cases at once: name fewer exercises", BENCH_JOB_CASES);
-    return false;
+    return NULL;
   }
-  bench_case *one = &run->cases[run->case_count];
-  *one = (bench_case){.op = op, .row = *row, .dtype = dtype, .layout = layout};
-  bench_case_describe(one);
-  run->case_count++;
-  return true;
+  bench_case *added = &run->cases[run->case_count++];
+  *added = *one;
+  bench_case_describe(added);
+  return added;
+}
+
+static bool add_case(bench_job *job, const assay_operator *op, const assay_row *row, assay_dtype dtype,
+                     int layout) {
+  const bench_case one = {.op = op, .row = *row, .dtype = dtype, .layout = layout};
+  return bench_add_case(job, &one) != NULL;
 }
 
 static bool same_sizes(const assay_row *row, const assay_row *asked) {
@@ -57,14 +61,13 @@ static int lowest(uint32_t bits) {
   return index;
 }
 
-/* "" or the sentence with which validation refuses the case. Addresses are of nothing, and far apart. */
-static void validate_case(const bench_case *one, assay_limits limits, assay_message *why) {
+/* Addresses are of nothing, and far apart. */
+void bench_validate_case(const bench_case *one, assay_limits limits, assay_message *why) {
   const assay_subject *subject = &one->op->subject;
-  assay_plan plan = {0};
+  assay_plan plan;
   assay_tensor in[ASSAY_MAX_OPERANDS];
   assay_tensor out[ASSAY_MAX_OPERANDS];
-  memcpy(plan.opt, one->row.opt, sizeof plan.opt);
-  subject->plan(&one->row, one->dtype, one->layout, &plan);
+  bench_case_plan(one, &plan);
   for (int i = 0; i < 2 * ASSAY_MAX_OPERANDS; i++) {
     const assay_operand_plan *from = i % 2 == 0 ? &plan.in[i / 2] : &plan.out[i / 2];
     assay_tensor *to = i % 2 == 0 ? &in[i / 2] : &out[i / 2];
@@ -91,7 +94,7 @@ static int add_shapes(bench_job *job, const assay_operator *op) {
     if (known > 0) continue;
     if (!add_case(job, op, &row, dtype, layout)) return CLI_USAGE;
     assay_message why;
-    validate_case(&job->run.cases[job->run.case_count - 1], ASSAY_LIMITS_LIBRARY, &why);
+    bench_validate_case(&job->run.cases[job->run.case_count - 1], ASSAY_LIMITS_LIBRARY, &why);
     if (why.text[0] != '\0') {
       output_error("--shape %.60s: %s", word, why.text);
       return CLI_USAGE;
@@ -123,7 +126,7 @@ static void add_variant(bench_job *job, int first, const bench_variant *variant)
     *added = *variant;
     if (variant->kind != BENCH_YOURS && variant->kind != BENCH_SOLUTION) continue;
     assay_message why;
-    validate_case(one, ASSAY_LIMITS_WORKSHOP, &why);
+    bench_validate_case(one, ASSAY_LIMITS_WORKSHOP, &why);
     if (why.text[0] == '\0' || added->reason[0] != '\0') continue;
     added->gate = VERDICT_UNAVAILABLE;
     snprintf(added->reason, sizeof added->reason, "beyond the workshop: %s", why.text);
@@ -241,14 +244,14 @@ static int add_library(bench_job *job, int first, const assay_operator *op) {
 
 /* A baseline may cover only some of an operator's functions. */
 static bool covers(const assay_bench_baseline *baseline, const bench_case *one) {
-  assay_plan plan = {0};
-  one->op->subject.plan(&one->row, one->dtype, one->layout, &plan);
+  assay_plan plan;
+  bench_case_plan(one, &plan);
   return baseline->entry[plan.entry] != NULL;
 }
 
 static int add_baselines(bench_job *job, int first, const assay_operator *op) {
-  for (int i = 0; i < op->bench->baseline_count; i++) {
-    const assay_bench_baseline *baseline = &op->bench->baselines[i];
+  const assay_bench_baseline *baseline;
+  for (int i = 0; (baseline = assay_operator_baseline(op, i)) != NULL; i++) {
     if (baseline->backend != job->run.backend) continue;
     bench_variant one = {.kind = BENCH_BASELINE,
                          .expression = baseline->expression,
@@ -274,6 +277,8 @@ int bench_setup(bench_job *job, const assay_exercise *exercise) {
   int code = CLI_OK;
   if (bench_given(job, BENCH_OPT_SHAPE)) {
     code = add_shapes(job, op);
+  } else if (bench_given(job, BENCH_OPT_INPUT)) {
+    code = bench_add_inputs(job, op);
   } else if (add_rows(job, op, NULL) < 0) {
     code = CLI_USAGE;
   }

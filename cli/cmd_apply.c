@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_apply.c - `assay apply`: an operator of the library on arrays of the user's own, from file to file. */
 #include "apply.h"
-#include "choose.h"
-#include "apply_view.h"
-#include "core/tensor.h"
 #include "ops/ops.h"
 #include "output.h"
 
@@ -36,109 +33,23 @@ static const cli_option options[APPLY_OPTIONS] = {
     [APPLY_JSON] = CLI_OPTION_JSON,
 };
 
-/* ---- inputs -------------------------------------------------------------------------------------------- */
+static const apply_places places = {APPLY_IN, APPLY_SLICE, APPLY_TRANSPOSE, APPLY_DTYPE, APPLY_SET};
 
-static int open_inputs(apply_job *job, const cli_args *args) {
-  const assay_export *function = &job->op->subject.exports[job->entry];
+/* --finite, for all of them. */
+static int demand_finite(const apply_job *job, const cli_args *args) {
   assay_message why = {""};
-  for (int i = 0; i < args->each_count; i++) {
-    const cli_occurrence *one = &args->each[i];
-    if (one->option == APPLY_SET) continue;
-    if (one->option == APPLY_IN) {
-      apply_input *next = &job->inputs[job->input_count];
-      job->input_count++;
-      if (apply_input_open(next, function->in_names[job->input_count - 1], one->text, &why)) continue;
-      output_error("%s %s", one->text, why.text);
-      return CLI_FAILED;
-    }
-    apply_input *input = &job->inputs[job->input_count - 1];
-    const bool changed = one->option == APPLY_SLICE ? view_slice(one->text, &input->view, &why)
-                                                    : view_transpose(one->text, &input->view, &why);
-    if (!changed) {
-      output_error("%s: --%s %s", input->path, options[one->option].name, why.text);
-      return CLI_USAGE;
-    }
-    input->viewed = true;
-  }
-  return CLI_OK;
-}
-
-static int prepare_inputs(apply_job *job, const cli_args *args) {
-  const assay_export *function = &job->op->subject.exports[job->entry];
-  const cli_value *dtype = &args->values[APPLY_DTYPE];
-  const int asked = dtype->given ? dtype->choice : -1;
-  assay_message why = {""};
-  for (int i = 0; i < job->input_count; i++) {
-    apply_input *input = &job->inputs[i];
-    assay_dtype wanted = asked >= 0 ? (assay_dtype)asked : input->view.dtype;
-    if ((function->in_fp64 & 1u << i) != 0) wanted = ASSAY_FP64;
-    if (!apply_input_convert(input, wanted, asked, &why)) {
-      output_error("%s %s", input->path, why.text);
-      return input->file.header.patterns && asked != ASSAY_BF16 ? CLI_USAGE : CLI_FAILED;
-    }
-    if (args->values[APPLY_FINITE].given && !apply_input_finite(input, &why)) {
-      output_error("%s %s", input->path, why.text);
-      return CLI_FAILED;
-    }
+  for (int i = 0; i < job->input_count && args->values[APPLY_FINITE].given; i++) {
+    if (apply_input_finite(&job->inputs[i], &why)) continue;
+    output_error("%s %s", job->inputs[i].path, why.text);
+    return CLI_FAILED;
   }
   return CLI_OK;
 }
 
 /* ---- the call ------------------------------------------------------------------------------------------ */
 
-static void inputs_of(const apply_job *job, assay_tensor *in) {
-  for (int i = 0; i < job->input_count; i++) in[i] = job->inputs[i].tensor;
-}
-
-static assay_status validate(const apply_job *job, const assay_tensor *in, assay_message *why) {
-  return job->op->subject.validate(job->entry, in, job->out, job->opt, ASSAY_LIMITS_LIBRARY, why);
-}
-
-/* Copies the inputs whose own strides the operator refuses, when all others are contiguous, and those that
- * their file has misaligned. */
-static bool pack_inputs(apply_job *job, assay_message *why) {
-  assay_tensor in[ASSAY_MAX_OPERANDS] = {0};
-  for (int i = 0; i < job->input_count; i++) {
-    const assay_tensor *own = &job->inputs[i].tensor;
-    in[i] = assay_tensor_make(own->data, own->dtype, own->rank, own->shape);
-  }
-  for (int i = 0; i < job->input_count; i++) {
-    apply_input *input = &job->inputs[i];
-    const assay_tensor contiguous = in[i];
-    assay_message ignored;
-    in[i] = input->tensor;
-    const bool misaligned = (uintptr_t)input->tensor.data % assay_dtype_size(input->tensor.dtype) != 0;
-    const bool refused = validate(job, in, &ignored) == ASSAY_BAD_STRIDE;
-    in[i] = contiguous;
-    if ((misaligned || refused) && !apply_input_pack(input, why)) return false;
-    in[i].data = input->tensor.data;
-  }
-  return true;
-}
-
-/* Behind the operator's sentence about a type: which --dtype it would take. */
-static void advise_dtype(const apply_job *job, assay_message *why) {
-  assay_tensor in[ASSAY_MAX_OPERANDS] = {0};
-  assay_message ignored;
-  const char *names[ASSAY_DTYPE_COUNT];
-  int taken = 0;
-  for (int d = 0; cli_dtype_names[d] != NULL; d++) {
-    apply_job other = *job;
-    inputs_of(job, in);
-    for (int i = 0; i < job->input_count; i++) {
-      if ((job->op->subject.exports[job->entry].in_fp64 & 1u << i) == 0) in[i].dtype = (assay_dtype)d;
-    }
-    other.out[0].dtype = job->op->subject.shape_out(job->entry, in).dtype;
-    if (validate(&other, in, &ignored) != ASSAY_BAD_DTYPE) names[taken++] = cli_dtype_names[d];
-  }
-  if (taken == 0) return;
-  char all[64];
-  choose_join(names, taken, "or", all, sizeof all);
-  assay_explain(why, ASSAY_BAD_DTYPE, "%s (--dtype %s converts the files)", why->text, all);
-}
-
 static int refuse_call(const apply_job *job, assay_status status, assay_message *why) {
-  if (status == ASSAY_BAD_DTYPE) advise_dtype(job, why);
+  if (status == ASSAY_BAD_DTYPE) apply_advise_dtype(job, why);
   output_error("%s: %s", job->op->subject.name, why->text);
   if (status == ASSAY_UNAVAILABLE) return CLI_UNAVAILABLE;
   return status == ASSAY_NO_MEMORY ? CLI_FAILED : CLI_USAGE;
@@ -149,12 +60,12 @@ static int compute(apply_job *job, const cli_args *args) {
   const cli_value *threads = &args->values[APPLY_THREADS];
   assay_tensor in[ASSAY_MAX_OPERANDS] = {0};
   assay_message why = {""};
-  inputs_of(job, in);
+  apply_tensors(job, in);
   for (int i = 0; i < ASSAY_MAX_OPERANDS; i++) job->out[i].device = ASSAY_DEVICE_CPU;
   job->out[0] = subject->shape_out(job->entry, in);
-  if (!apply_allocate_output(job, &why) || !pack_inputs(job, &why))
+  if (!apply_allocate_output(job, &why) || !apply_pack_inputs(job, &why))
     return refuse_call(job, ASSAY_NO_MEMORY, &why);
-  inputs_of(job, in);
+  apply_tensors(job, in);
   assay_queue *queue = NULL;
   if (assay_queue_open_cpu(threads->given ? (int)threads->whole : 0, &queue) != ASSAY_OK) {
     output_error("%s", assay_last_error());
@@ -185,10 +96,11 @@ static int finish(apply_job *job, bool json) {
 
 static int run_apply(const cli_args *args) {
   apply_job job = {.op = NULL};
-  int code = apply_choose(&job, args);
-  if (code == CLI_OK) code = open_inputs(&job, args);
+  int code = apply_choose(&job, args, &places);
+  if (code == CLI_OK) code = apply_open_inputs(&job, args, &places);
   if (code == CLI_OK) code = apply_examine_output(&job);
-  if (code == CLI_OK) code = prepare_inputs(&job, args);
+  if (code == CLI_OK) code = apply_convert_inputs(&job, args, &places);
+  if (code == CLI_OK) code = demand_finite(&job, args);
   if (code == CLI_OK) code = compute(&job, args);
   if (code == CLI_OK) code = finish(&job, args->values[APPLY_JSON].given);
   for (int i = 0; i < job.input_count; i++) apply_input_close(&job.inputs[i]);

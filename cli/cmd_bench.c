@@ -25,6 +25,17 @@ static const cli_option options[BENCH_OPTIONS] = {
     [BENCH_OPT_SHAPE] = {"shape", OPTION_TEXT, "SIZES", NULL, 0, 0,
                          "sizes joined by x, with :LAYOUT, :TYPE and :OPTION=N behind them; several with "
                          "commas; default: the operator's suite"},
+    [BENCH_OPT_INPUT] = {"input", OPTION_EACH, "FILE", NULL, 0, 0,
+                         "time on the elements of this .npy file; one for each operand, in order"},
+    [BENCH_OPT_SLICE] = {"slice", OPTION_EACH, "SLICE", NULL, 0, 0,
+                         "a part of the input before it, as NumPy writes it: 0:10:2,:,5"},
+    [BENCH_OPT_TRANSPOSE] = {"transpose", OPTION_EACH_BARE, "AXES", NULL, 0, 0,
+                             "the input before it with its axes reversed, or in this order: 1,0,2"},
+    [BENCH_OPT_DTYPE] =
+        {"dtype", OPTION_CHOICE, NULL, cli_dtype_names, 0, 0,
+         "round inputs of other types to this one; bf16 also says that uint16 files hold bf16"},
+    [BENCH_OPT_SET] = {"set", OPTION_EACH, "NAME=VALUE", NULL, 0, 0,
+                       "with --input: an option of the operator, a whole number"},
     [BENCH_OPT_VARIANT] = {"variant", OPTION_TEXT, "NAME", NULL, 0, 0,
                            "only this variant, by its name in the "
                            "table"},
@@ -90,6 +101,23 @@ static void checkpoint(void *user) {
 
 /* ---- options ------------------------------------------------------------------------------------------- */
 
+/* What belongs to --input, or stands beside it in vain; false after an error message. */
+static bool input_options_agree(const bench_job *job) {
+  static const int belonging[] = {BENCH_OPT_SLICE, BENCH_OPT_TRANSPOSE, BENCH_OPT_DTYPE, BENCH_OPT_SET};
+  if (bench_given(job, BENCH_OPT_INPUT)) {
+    if (!bench_given(job, BENCH_OPT_SHAPE)) return true;
+    output_error("--input has the shape of its file: leave out --shape");
+    return false;
+  }
+  for (size_t i = 0; i < sizeof belonging / sizeof belonging[0]; i++) {
+    if (!bench_given(job, belonging[i])) continue;
+    output_error("--%s is for the files of --input; types and options of --shape stand behind its colons",
+                 options[belonging[i]].name);
+    return false;
+  }
+  return true;
+}
+
 /* Options that contradict each other, or that nothing here can do; CLI_OK, or a code after an error message.
  */
 static int options_agree(const bench_job *job) {
@@ -111,7 +139,7 @@ static int options_agree(const bench_job *job) {
     output_error("--quick is a protocol of its own: leave out --protocol");
     return CLI_USAGE;
   }
-  return CLI_OK;
+  return input_options_agree(job) ? CLI_OK : CLI_USAGE;
 }
 
 /* What runs where, and by which clock: the GPU's own for a GPU, a graph unless it is told otherwise. */
@@ -189,6 +217,10 @@ static int set_up(bench_job *job) {
       output_error("--shape belongs to one operator: name one");
       return CLI_USAGE;
     }
+    if (bench_given(job, BENCH_OPT_INPUT) && (timed > 0 || job->args->name_count != 1)) {
+      output_error("--input belongs to one operator: name one");
+      return CLI_USAGE;
+    }
     const int code = bench_setup(job, exercise);
     if (code != CLI_OK) return code;
     timed++;
@@ -264,6 +296,17 @@ static int measure(bench_job *job) {
   return interrupt_code(good ? bench_code(job) : CLI_FAILED);
 }
 
+/* "--name", and the text behind it; returns how many words there are now. An axis order needs its "=". */
+static int keep_option(bench_job *job, const char **words, int count, int option, const char *text) {
+  char name[ASSAY_PATH_SIZE];
+  const bool joined = options[option].kind == OPTION_EACH_BARE && text != NULL;
+  snprintf(name, sizeof name, "--%s%s%s", options[option].name, joined ? "=" : "", joined ? text : "");
+  const char *kept = bench_keep(job, name);
+  if (kept != NULL) words[count++] = kept;
+  if (kept != NULL && text != NULL && !joined) words[count++] = text;
+  return count;
+}
+
 /* The words of the command line, from what was parsed: positions do not matter. */
 static void keep_command(bench_job *job, const char **words) {
   const cli_args *args = job->args;
@@ -271,21 +314,20 @@ static void keep_command(bench_job *job, const char **words) {
   words[count++] = "assay";
   words[count++] = args->command->name;
   for (int i = 0; i < args->name_count; i++) words[count++] = args->names[i];
+  for (int i = 0; i < args->each_count; i++) {
+    const cli_occurrence *one = &args->each[i];
+    count = keep_option(job, words, count, one->option, one->text);
+  }
   for (int i = 0; i < BENCH_OPTIONS; i++) {
-    if (!args->values[i].given) continue;
-    char name[40];
-    snprintf(name, sizeof name, "--%s", options[i].name);
-    const char *kept = bench_keep(job, name);
-    if (kept == NULL) break;
-    words[count++] = kept;
-    if (args->values[i].text != NULL) words[count++] = args->values[i].text;
+    const bool each = options[i].kind == OPTION_EACH || options[i].kind == OPTION_EACH_BARE;
+    if (args->values[i].given && !each) count = keep_option(job, words, count, i, args->values[i].text);
   }
   job->context.command = words;
   job->context.command_count = count;
 }
 
 static int run_job(bench_job *job) {
-  const char *words[2 + CLI_MAX_NAMES + 2 * BENCH_OPTIONS];
+  const char *words[2 + CLI_MAX_NAMES + 2 * BENCH_OPTIONS + 2 * CLI_MAX_EACH];
   assay_message why;
   const char *declared = job->args->values[BENCH_OPT_PREDICTION].text;
   fill_run(job);
@@ -324,13 +366,18 @@ static int run_bench(const cli_args *args) {
     for (int i = 0; i < job->text_count; i++) free(job->texts[i]);
     if (job->declared.text != NULL) prediction_free(&job->declared);
     bench_free(&job->run);
+    bench_close_inputs(job);
   }
   free(job);
   return code;
 }
 
-static const char *const examples[] = {"bench NAME --quick", "bench NAME --solution -o r.json",
-                                       "bench NAME --against HEAD", "bench all --library -o r.json", NULL};
+static const char *const examples[] = {"bench NAME --quick",
+                                       "bench NAME --solution -o r.json",
+                                       "bench NAME --against HEAD",
+                                       "bench NAME --input x.npy --quick",
+                                       "bench all --library -o r.json",
+                                       NULL};
 
 const cli_command command_bench = {
     .name = "bench",

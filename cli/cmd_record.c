@@ -46,6 +46,24 @@ static bool name_from(const char *record_file, const char *report_file, char nam
   return realpath(report_file, name) != NULL;
 }
 
+/* The record of a run of checks; NULL when the file holds none, or after an error message with a code. */
+static char *text_of_checks(const char *file, const char *record_file, int *code) {
+  char name[ASSAY_PATH_SIZE];
+  char hash[ASSAY_HASH_TEXT];
+  char *text = NULL;
+  json_t *answer = record_load_checks(file);
+  *code = CLI_OK;
+  if (answer == NULL) return NULL;
+  if (name_from(record_file, file, name) && assay_hash_file(file, hash))
+    text = record_checks_text(answer, name, hash);
+  if (text == NULL) {
+    output_error("no record of %s can be made: %s", file, strerror(errno));
+    *code = CLI_FAILED;
+  }
+  json_decref(answer);
+  return text;
+}
+
 /* The record's text, NULL after an error message. */
 static char *text_for(const char *report_file, const char *record_file, int *code) {
   char message[512];
@@ -55,6 +73,9 @@ static char *text_for(const char *report_file, const char *record_file, int *cod
   assay_message why = {""};
   *code = CLI_FAILED;
   if (report_file == NULL) return record_text(NULL, "", "");
+  char *checked = text_of_checks(report_file, record_file, code);
+  if (checked != NULL || *code != CLI_OK) return checked;
+  *code = CLI_FAILED;
   if (!verify_quietly(report_file, VERIFY_NUMBERS, &outcome, &why)) {
     if (outcome.findings == 0) *code = CLI_USAGE;
     output_error("%s%s", why.text, outcome.findings > 0 ? ": not valid, no record is made of it" : "");
@@ -161,7 +182,8 @@ static const char *const record_examples[] = {"record new r.json", "record new -
 const cli_command command_record = {
     .name = "record",
     .summary = "write the experiment record of a report, and check it",
-    .about = "\"new\" writes a Markdown file of fifteen fields. What the report knows is filled in; what "
+    .about = "\"new\" writes a Markdown file of fifteen fields, about a report of bench or about what check "
+             "--json has answered. What the report knows is filled in; what "
              "only a person "
              "knows is marked (blank); without a report all of it is. It never overwrites. \"check\" finds "
              "blanks, rows "

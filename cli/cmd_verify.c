@@ -4,6 +4,7 @@
 #include "core/file.h"
 #include "core/json.h"
 #include "evidence/cite.h"
+#include "evidence/kept.h"
 #include "evidence/verify.h"
 #include "output.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERIFY_JSON = 0, VERIFY_CURRENT, VERIFY_LABEL, VERIFY_COLOUR, VERIFY_OPTIONS };
+enum { VERIFY_JSON = 0, VERIFY_CURRENT, VERIFY_LABEL, VERIFY_KEEP, VERIFY_COLOUR, VERIFY_OPTIONS };
 
 static const cli_option verify_options[VERIFY_OPTIONS] = {
     [VERIFY_JSON] = CLI_OPTION_JSON,
@@ -21,12 +22,17 @@ static const cli_option verify_options[VERIFY_OPTIONS] = {
     [VERIFY_LABEL] =
         {"label", OPTION_FLAG, NULL, NULL, 0, 0,
          "write \"(not current)\" behind the numbers of a document that need it, and nowhere else"},
+    [VERIFY_KEEP] = {"keep", OPTION_FLAG, NULL, NULL, 0, 0,
+                     "copy the sources that ran, by their SHA-256, to results/sources/ of the tree, or to "
+                     "sources/ beside a report elsewhere"},
     [VERIFY_COLOUR] = CLI_OPTION_COLOUR,
 };
 
 typedef struct verify_run {
   output out;
   bool json;
+  bool current; /* --current */
+  bool keep;    /* --keep */
   const char *file;
   json_t *findings; /* of the current file */
 } verify_run;
@@ -53,8 +59,34 @@ static void print_outcome(verify_run *run, const verify_outcome *outcome) {
   }
 }
 
+/* Copies of the sources of a report without findings; adds to its part of the answer. False after an error
+ * message. */
+static bool keep_sources(verify_run *run, json_t *entry) {
+  char message[512];
+  kept_outcome outcome = {.sources = 0};
+  assay_message why = {""};
+  report *loaded = report_load(run->file, message, sizeof message);
+  if (loaded == NULL) {
+    output_error("%s", message);
+    return false;
+  }
+  const bool kept = kept_make(loaded, run->file, &outcome, &why);
+  report_free(loaded);
+  if (!kept) {
+    output_error("%s: its sources are not kept: %s", run->file, why.text);
+    return false;
+  }
+  json_object_set_new(entry, "sources_kept", json_integer(outcome.sources));
+  json_object_set_new(entry, "sources_copied", json_integer(outcome.copied));
+  if (!run->json) {
+    printf("  %d source%s kept, %d of them copied to %s now\n", outcome.sources,
+           outcome.sources == 1 ? "" : "s", outcome.copied, outcome.folder);
+  }
+  return true;
+}
+
 /* One file: its part of the answer, and its exit code. */
-static int verify_one(verify_run *run, const char *file, bool want_current, json_t *answer) {
+static int verify_one(verify_run *run, const char *file, json_t *answer) {
   verify_outcome outcome;
   assay_message why = {""};
   run->file = file;
@@ -65,10 +97,12 @@ static int verify_one(verify_run *run, const char *file, bool want_current, json
     return CLI_USAGE;
   }
   if (!run->json) print_outcome(run, &outcome);
-  json_array_append_new(answer, json_pack("{s:o, s:b, s:b, s:o, s:o}", "file", assay_json_text(file), "valid",
-                                          outcome.findings == 0, "current", outcome.current, "changed",
-                                          assay_json_text(outcome.changed), "findings", run->findings));
-  return outcome.findings > 0 || (want_current && !outcome.current) ? CLI_FAILED : CLI_OK;
+  json_t *entry = json_pack("{s:o, s:b, s:b, s:o, s:o}", "file", assay_json_text(file), "valid",
+                            outcome.findings == 0, "current", outcome.current, "changed",
+                            assay_json_text(outcome.changed), "findings", run->findings);
+  const bool kept = !run->keep || outcome.findings > 0 || keep_sources(run, entry);
+  json_array_append_new(answer, entry);
+  return outcome.findings > 0 || (run->current && !outcome.current) || !kept ? CLI_FAILED : CLI_OK;
 }
 
 /* ---- documents ----------------------------------------------------------------------------------------- */
@@ -89,6 +123,11 @@ static int verify_document(verify_run *run, const char *file, bool label, json_t
   assay_message why = {""};
   run->file = file;
   run->findings = json_array();
+  if (run->keep) {
+    output_error("--keep copies the sources of reports, and %s is a document", file);
+    json_decref(run->findings);
+    return CLI_USAGE;
+  }
   char *text = cite_document(file, !label, take_citation, run, &outcome, &why);
   if (text == NULL) {
     output_error("%s", why.text);
@@ -114,14 +153,16 @@ static int verify_document(verify_run *run, const char *file, bool label, json_t
 }
 
 static int run_verify(const cli_args *args) {
-  verify_run run = {.json = args->values[VERIFY_JSON].given};
+  verify_run run = {.json = args->values[VERIFY_JSON].given,
+                    .current = args->values[VERIFY_CURRENT].given,
+                    .keep = args->values[VERIFY_KEEP].given};
   int code = CLI_OK;
   json_t *answer = json_array();
   output_begin(&run.out, (output_colour)args->values[VERIFY_COLOUR].choice);
   for (int i = 0; i < args->name_count; i++) {
     const char *file = args->names[i];
     const int one = is_document(file) ? verify_document(&run, file, args->values[VERIFY_LABEL].given, answer)
-                                      : verify_one(&run, file, args->values[VERIFY_CURRENT].given, answer);
+                                      : verify_one(&run, file, answer);
     if (one > code) code = one;
   }
   if (run.json && code != CLI_USAGE) {
@@ -134,7 +175,8 @@ static int run_verify(const cli_args *args) {
 }
 
 static const char *const verify_examples[] = {"verify r.json", "verify results/cpu/*.json --current",
-                                              "verify README.md --label", NULL};
+                                              "verify README.md --label", "verify results/cpu/*.json --keep",
+                                              NULL};
 
 const cli_command command_verify = {
     .name = "verify",
@@ -145,7 +187,8 @@ const cli_command command_verify = {
         "what is "
         "wrong. A report without findings is valid; it is current when every source that ran is still in the "
         "tree "
-        "as it was. Of a document (.md) it holds the numbers that cite a report against that report; "
+        "as it was; with --keep it stays valid after the next edit. Of a document (.md) it holds the numbers "
+        "that cite a report against that report; "
         "docs/evidence.md says how to cite. Exit code 0: all valid, 1: a finding.",
     .names = "FILE...",
     .names_min = 1,

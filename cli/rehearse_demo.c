@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* rehearse_demo.c - a demonstration of five minutes as a script: what to say, and what to run while saying
  * it. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_table.h"
 #include "check/broken.h"
 #include "cli.h"
 #include "output.h"
@@ -90,13 +92,28 @@ static int independent_check(const demo *self) {
   return run(4, words);
 }
 
+/* The first shape of the suite, which is its smallest, as --shape takes it. */
+static void small_shape(const demo *self, char text[96]) {
+  const assay_operator *op = self->exercise->op;
+  assert(op->bench != NULL && op->bench->row_count > 0); /* what is taught is timed */
+  const assay_row *row = &op->bench->rows[0];
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; i < op->subject.dim_count && row->dims[i] > 0; i++) {
+    used += (size_t)snprintf(text + used, 96 - used, "%s%lld", i > 0 ? "x" : "", (long long)row->dims[i]);
+  }
+  assert(used > 0 && used < 96);
+}
+
 static int measurement(const demo *self) {
+  char shape[96];
   heading(4, "raw samples against a named baseline");
   puts("Name the baseline and say where it rounds. Point at the dots, not at the smallest one of them.");
-  const char *const bench[] = {"bench",   self->exercise->name, "--library",
+  small_shape(self, shape);
+  const char *const bench[] = {"bench",   self->exercise->name, "--library", "--shape", shape,
                                "--quick", "--output",           self->report};
   const char *const plot[] = {"plot", self->report};
-  const int code = run(6, bench);
+  const int code = run(8, bench);
   return code == CLI_OK ? run(2, plot) : code;
 }
 

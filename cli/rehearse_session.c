@@ -101,8 +101,9 @@ static int run_into(const char *path, int count, const char *const *words) {
   return code;
 }
 
-/* One line a check, from what `check --json` wrote. */
-static void show_checks(const char *path) {
+/* One line a check, from what `check --json` wrote, and the record of them. */
+static int show_checks(const char *path) {
+  const char *const record[] = {"record", "new", path};
   char message[512];
   json_t *root = assay_json_load(path, message, sizeof message);
   const json_t *checks = json_object_get(root, "checks");
@@ -115,6 +116,7 @@ static void show_checks(const char *path) {
            json_string_value(json_object_get(check, "check")), reason[0] != '\0' ? ": " : "", reason);
   }
   json_decref(root);
+  return rehearse_command(3, record);
 }
 
 /* The command of a step, its report in a file; returns the exit code. */
@@ -180,21 +182,11 @@ static int run_steps(session *self, bool *ended_early) {
     if (code != CLI_OK && (code == CLI_USAGE || !assay_file_exists(report_file))) return code;
     if (code != CLI_OK && worst == CLI_OK) worst = code;
     if (code != CLI_OK && timed) puts("  a variant was not timed: see above");
-    if (!timed) show_checks(report_file);
-    const int shown = timed ? show_results(self, report_file) : CLI_OK;
+    const int shown = timed ? show_results(self, report_file) : show_checks(report_file);
     if (shown != CLI_OK) return shown;
   }
   *ended_early = false;
   return worst;
-}
-
-/* A session without timing keeps the blank form; the others have a record of each report. */
-static int write_blank_record(const session *self) {
-  char path[ASSAY_PATH_SIZE];
-  if (self->practice->prediction != NULL) return CLI_OK;
-  if (!assay_path_format(path, "%s/record.md", self->folder)) return CLI_FAILED;
-  const char *const record[] = {"record", "new", "--output", path};
-  return rehearse_command(4, record);
 }
 
 int rehearse_session(const rehearsal *how, int number) {
@@ -209,7 +201,6 @@ int rehearse_session(const rehearsal *how, int number) {
   }
   bool ended_early;
   int code = run_steps(&self, &ended_early);
-  if (!ended_early && write_blank_record(&self) != CLI_OK) ended_early = true;
   if (ended_early) {
     output_error("the session ended early: a run ended with exit code %d", code);
     return code != CLI_OK ? code : CLI_FAILED;

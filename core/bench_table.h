@@ -24,6 +24,8 @@ typedef struct assay_bench_baseline {
    * run here. NULL: always ready. */
   bool (*prepare)(int threads, assay_message *why);
   assay_kernel *entry[ASSAY_MAX_EXPORTS]; /* NULL where it does not cover a function */
+  /* What was compiled for it, for reports; ends with NULL. NULL: the operator's kernels and its *_bench.c. */
+  const char *const *sources;
 } assay_bench_baseline;
 
 typedef struct assay_bench_table {

@@ -11,6 +11,7 @@
 
 #include "file.h"
 #include "pairs.h"
+#include "plot.h"
 #include "predict_check.h"
 #include "report.h"
 #include "verify.h"
@@ -95,12 +96,14 @@ static const cited_report *report_named_as(document *self, const char *name) {
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
-/* The number that a field of times stands for, in microseconds; NaN when it is no such field. */
-static double time_field(const report_variant *variant, const char *field) {
+/* The number that a field of a variant alone stands for; NaN when it is no such field. */
+static double variant_field(const report *from, const report_case *one, const report_variant *variant,
+                            const char *field) {
   if (variant->statistics == NULL) return (double)NAN;
   if (strcmp(field, "median us") == 0) return variant->statistics->median_ns * 1e-3;
   if (strcmp(field, "smallest us") == 0) return variant->statistics->min_ns * 1e-3;
   if (strcmp(field, "largest us") == 0) return variant->statistics->max_ns * 1e-3;
+  if (strcmp(field, "percent of ceiling") == 0) return 100 * plot_share_of_roof(from, one, variant);
   return (double)NAN;
 }
 
@@ -115,39 +118,101 @@ static size_t states_number(const char *value, double number, bool ratio) {
   return length + (ratio ? 1 : 0);
 }
 
+static size_t states_text(const char *value, const char *text) {
+  const size_t length = strlen(text);
+  return strncmp(value, text, length) == 0 ? length : 0;
+}
+
+/* "1.64x [1.60, 1.70] faster": all parts must be there. Without an interval: "1.64x cannot tell". */
+static size_t states_comparison(const char *value, const pairs_ratio *pair) {
+  const bool bounded = !isnan(pair->low);
+  const struct {
+    const char *before;
+    double number;
+    bool wanted;
+  } parts[] = {{"", pair->ratio, true}, {" [", pair->low, bounded}, {", ", pair->high, bounded}};
+  const char *at = value;
+  for (int i = 0; i < 3; i++) {
+    if (!parts[i].wanted) continue;
+    const size_t joint = states_text(at, parts[i].before);
+    const size_t digits = states_number(at + joint, parts[i].number, i == 0);
+    if (joint != strlen(parts[i].before) || digits == 0) return 0;
+    at += joint + digits;
+  }
+  const char *closed = bounded ? "] " : " ";
+  const size_t joint = states_text(at, closed);
+  const size_t verdict = states_text(at + joint, report_verdict_names[pair->verdict]);
+  if (joint == 0 || verdict == 0) return 0;
+  return (size_t)(at - value) + joint + verdict;
+}
+
+/* The whole of a comparison as states_comparison wants it, for a message. */
+static void print_comparison(const pairs_ratio *pair, char text[120]) {
+  if (isnan(pair->low)) {
+    snprintf(text, 120, "%.3fx %s", pair->ratio, report_verdict_names[pair->verdict]);
+  } else {
+    snprintf(text, 120, "%.3fx [%.3f, %.3f] %s", pair->ratio, pair->low, pair->high,
+             report_verdict_names[pair->verdict]);
+  }
+}
+
+/* Holds `value` against a field of two variants: "ratio B", "verdict B", "comparison B". */
+static size_t hold_pair(document *self, const char *at, const report_case *one, const char *name,
+                        const char *field, const pairs_ratio *pair, const char *value) {
+  char right[120];
+  size_t stated;
+  if (field[0] == 'r') {
+    stated = states_number(value, pair->ratio, true);
+    snprintf(right, sizeof right, "%.6gx", pair->ratio);
+  } else if (field[0] == 'v') {
+    stated = states_text(value, report_verdict_names[pair->verdict]);
+    snprintf(right, sizeof right, "%s", report_verdict_names[pair->verdict]);
+  } else {
+    stated = states_comparison(value, pair);
+    print_comparison(pair, right);
+  }
+  if (stated == 0)
+    tell(self, at, "%s of %s at %s is %s, not %.*s", field, name, one->name, right,
+         (int)strcspn(value, "|\n"), value);
+  return stated;
+}
+
+/* The baseline that a field names; NULL when it is no field of two variants. */
+static const char *baseline_of(const char *field) {
+  static const char *const fields[] = {"ratio ", "verdict ", "comparison "};
+  for (int i = 0; i < 3; i++) {
+    const size_t length = states_text(field, fields[i]);
+    if (length > 0) return field + length;
+  }
+  return NULL;
+}
+
 /* Holds `value` against the field. Returns how many characters of it were right, 0 after a finding. */
 static size_t hold(document *self, const char *at, const report *from, const report_case *one,
                    const char *name, const char *field, const char *value) {
   const report_variant *variant = report_find_variant(one, name);
-  const bool is_ratio = strncmp(field, "ratio ", 6) == 0;
-  const bool is_verdict = strncmp(field, "verdict ", 8) == 0;
-  pairs_ratio pair = {.ratio = (double)NAN};
-  double number = (double)NAN;
+  const char *named = baseline_of(field);
+  const report_variant *baseline = named != NULL ? report_find_variant(one, named) : NULL;
   if (variant == NULL || variant->samples.count == 0) {
     tell(self, at, "%s was not measured at %s", name, one->name);
     return 0;
   }
-  if (is_ratio || is_verdict) {
-    const report_variant *baseline = report_find_variant(one, field + (is_ratio ? 6 : 8));
-    if (baseline != NULL) pairs_of(from, variant, baseline, &pair);
-    number = pair.ratio;
-  } else {
-    number = time_field(variant, field);
+  if (baseline != NULL) {
+    pairs_ratio pair;
+    pairs_of(from, variant, baseline, &pair);
+    if (!isnan(pair.ratio)) return hold_pair(self, at, one, name, field, &pair, value);
   }
+  const double number = variant_field(from, one, variant, field);
   if (isnan(number)) {
     tell(self, at,
-         "no field \"%.60s\": median us, smallest us, largest us, ratio BASELINE or verdict BASELINE", field);
+         "no field \"%.60s\": median us, smallest us, largest us, percent of ceiling, ratio BASELINE, "
+         "verdict BASELINE or comparison BASELINE",
+         field);
     return 0;
   }
-  if (is_verdict) {
-    const char *verdict = report_verdict_names[pair.verdict];
-    if (strncmp(value, verdict, strlen(verdict)) == 0) return strlen(verdict);
-    tell(self, at, "the verdict on %s at %s is \"%s\"", name, one->name, verdict);
-    return 0;
-  }
-  const size_t stated = states_number(value, number, is_ratio);
+  const size_t stated = states_number(value, number, false);
   if (stated == 0)
-    tell(self, at, "%s of %s at %s is %.6g%s, not %.*s", field, name, one->name, number, is_ratio ? "x" : "",
+    tell(self, at, "%s of %s at %s is %.6g, not %.*s", field, name, one->name, number,
          (int)strcspn(value, " |\n"), value);
   return stated;
 }

@@ -29,8 +29,23 @@ static bool same_named(const report_named_list *left, const report_named_list *r
   return true;
 }
 
+/* Both made from a seed, or of the same files and views of them. */
+static bool same_inputs(const report_case *left, const report_case *right) {
+  if (left->inputs.count != right->inputs.count) return false;
+  for (int64_t i = 0; i < left->inputs.count; i++) {
+    const report_input *a = &left->inputs.items[i];
+    const report_input *b = &right->inputs.items[i];
+    const size_t bytes = (size_t)a->strides.count * sizeof *a->strides.items;
+    if (strcmp(a->sha256, b->sha256) != 0 || a->strides.count != b->strides.count ||
+        memcmp(a->strides.items, b->strides.items, bytes) != 0)
+      return false;
+  }
+  return true;
+}
+
 /* The same problem, the element type left aside. */
 static bool same_problem(const report_case *left, const report_case *right) {
+  if (!same_inputs(left, right)) return false;
   return strcmp(left->op, right->op) == 0 && strcmp(left->layout, right->layout) == 0 &&
          same_named(&left->dims, &right->dims) && same_named(&left->opt, &right->opt);
 }
@@ -130,6 +145,14 @@ static int64_t separate_verdict(double low, double high) {
   return high < 1 / (1 + separate_margin) ? REPORT_SLOWER : REPORT_CANNOT_TELL;
 }
 
+/* Three processes against three are in any order once in twenty times, so their interval covers 90 % at most.
+ */
+static const char *too_few(const report *left, const report *right) {
+  if (left->protocol.name == REPORT_QUICK && right->protocol.name == REPORT_QUICK)
+    return "two runs with --quick have too few processes for an interval: run both again without it";
+  return "too few processes for an interval: run bench --resume until both reports are complete";
+}
+
 static void judge(const report *left, const report *right, match_row *row) {
   double before[PAIRS_PROCESSES];
   double after[PAIRS_PROCESSES];
@@ -153,7 +176,7 @@ static void judge(const report *left, const report *right, match_row *row) {
     return;
   }
   if (!bounded) {
-    no_verdict(row, "too few processes for an interval: run the whole protocol");
+    no_verdict(row, too_few(left, right));
     return;
   }
   row->low = exp(interval.low);

@@ -124,6 +124,29 @@ static void take_comparisons(const bench_run *run, const bench_case *one, const 
   }
 }
 
+static void take_numbers(report_numbers *list, const int64_t *values, int count, bool *good) {
+  list->items = room((size_t)count, sizeof *list->items, good);
+  if (!*good) return;
+  memcpy(list->items, values, (size_t)count * sizeof *values);
+  list->count = count;
+}
+
+static void take_inputs(const bench_case *from, report_case *to, bool *good) {
+  assay_plan plan;
+  bench_case_plan(from, &plan);
+  const int count = from->inputs != NULL ? from->op->subject.exports[plan.entry].in_count : 0;
+  to->inputs.items = room((size_t)count, sizeof *to->inputs.items, good);
+  for (int i = 0; i < count && *good; i++) {
+    const bench_input *input = &from->inputs[i];
+    report_input *made = &to->inputs.items[to->inputs.count++];
+    made->operand = copy(input->operand, good);
+    made->file = copy(input->path, good);
+    made->sha256 = copy(input->sha256, good);
+    take_numbers(&made->shape, input->tensor.shape, input->tensor.rank, good);
+    take_numbers(&made->strides, input->tensor.stride, input->tensor.rank, good);
+  }
+}
+
 static void take_case(const bench_run *run, const bench_case *from, const measured_context *context,
                       report_case *to, bool *good) {
   const assay_subject *subject = &from->op->subject;
@@ -131,13 +154,14 @@ static void take_case(const bench_run *run, const bench_case *from, const measur
   *to = (report_case){.op = copy(subject->name, good),
                       .name = copy(from->name, good),
                       .dtype = (int64_t)from->dtype,
-                      .layout = copy(subject->layout_names[from->layout], good),
+                      .layout = copy(bench_case_layout(from), good),
                       .work = {from->work.bytes, from->work.flops},
                       .contract = copy(subject->formula, good),
                       .tolerance = copy(from->op->bench->tolerance, good),
                       .sampled_gate = from->sampled};
   take_named(&to->dims, subject->dim_names, from->row.dims, subject->dim_count, false, good);
   take_named(&to->opt, subject->opt_names, from->row.opt, subject->opt_count, false, good);
+  take_inputs(from, to, good);
   to->variants.items = room(variants, sizeof *to->variants.items, good);
   to->skipped.items = room(variants, sizeof *to->skipped.items, good);
   for (int v = 0; v < from->variant_count && *good; v++) {

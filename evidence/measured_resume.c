@@ -38,6 +38,15 @@ static const report_case *find_case(const report *from, const bench_case *one) {
   return NULL;
 }
 
+/* The files whose elements are timed are those of the report. */
+static bool same_inputs(const bench_case *one, const report_case *old) {
+  if ((one->inputs != NULL) != (old->inputs.count > 0)) return false;
+  for (int64_t i = 0; i < old->inputs.count && i < ASSAY_MAX_OPERANDS; i++) {
+    if (strcmp(old->inputs.items[i].sha256, one->inputs[i].sha256) != 0) return false;
+  }
+  return true;
+}
+
 /* Every source of the old variant is one of the new, with the same hash. */
 static bool same_sources(const bench_run *run, const bench_case *one, const bench_variant *variant,
                          const report_variant *old) {
@@ -97,6 +106,12 @@ bool measured_resume(const report *from, bench_run *run, assay_message *why) {
     const report_case *old = find_case(from, one);
     if (old == NULL) {
       (void)assay_explain(why, ASSAY_BAD_OPTION, "the report to resume has no case %s, %s",
+                          one->op->subject.name, one->name);
+      return false;
+    }
+    if (!same_inputs(one, old)) {
+      (void)assay_explain(why, ASSAY_BAD_OPTION,
+                          "the report to resume has other contents of the files in %s, %s",
                           one->op->subject.name, one->name);
       return false;
     }

@@ -25,6 +25,15 @@ extern const char *const record_titles[RECORD_FIELDS];
  * (NULL) the blank form. To be freed; NULL without memory. */
 char *record_text(const report *from, const char *path, const char *sha256);
 
+/* Marks the field as one that waits for a person, with what to write there. */
+void record_blank(FILE *out, int field);
+
+/* What `check --json` has answered, from a file; NULL when the file holds no such answer. */
+json_t *record_load_checks(const char *path);
+
+/* The record of an answer, as record_text: correctness in place of timing. To be freed. */
+char *record_checks_text(const json_t *answer, const char *path, const char *sha256);
+
 typedef struct record_finding {
   int line;
   const char *text;

@@ -19,9 +19,9 @@ typedef struct checker {
   void *user;
   int line; /* where findings are now */
   int findings;
-  const char *path; /* of the record */
-  report *reports[REPORTS];
-  char *again[REPORTS]; /* what the record of each report would be, untouched */
+  const char *path;         /* of the record */
+  report *reports[REPORTS]; /* NULL: the answer of a run of checks */
+  char *again[REPORTS];     /* what the record of each would be, untouched */
   int count;
   bool seen[RECORD_FIELDS];
 } checker;
@@ -50,52 +50,76 @@ static bool resolve(const checker *self, const char *name, char path[ASSAY_PATH_
   return assay_path_format(path, "%s", name) && assay_file_exists(path);
 }
 
-static void take_report(checker *self, const char *name, const char *sha256) {
-  char path[ASSAY_PATH_SIZE];
-  char hash[ASSAY_HASH_TEXT];
+static void take_report(checker *self, const char *path, const char *name, const char *hash) {
   char message[512];
   char text[800];
   verify_outcome outcome;
   assay_message why = {""};
-  if (self->count == REPORTS) return;
-  if (!resolve(self, name, path) || !assay_hash_file(path, hash)) {
-    snprintf(text, sizeof text, "the report %.200s is not there", name);
-    found(self, self->line, text);
-  } else if (strcmp(hash, sha256) != 0) {
-    snprintf(text, sizeof text,
-             "the report %.200s is not the one that this record is about: its SHA-256 is %s", name, hash);
-    found(self, self->line, text);
-  } else if (!verify_quietly(path, VERIFY_NUMBERS, &outcome, &why)) {
+  if (!verify_quietly(path, VERIFY_NUMBERS, &outcome, &why)) {
     snprintf(text, sizeof text, "the report is not valid: %s", why.text);
     found(self, self->line, text);
+    return;
+  }
+  self->reports[self->count] = report_load(path, message, sizeof message);
+  if (self->reports[self->count] == NULL) return;
+  self->again[self->count] = record_text(self->reports[self->count], name, hash);
+  self->count++;
+}
+
+static void take_checks(checker *self, const char *path, const char *name, const char *hash) {
+  json_t *answer = record_load_checks(path);
+  if (answer == NULL) {
+    found(self, self->line, "the file holds no answer of check --json");
+    return;
+  }
+  self->again[self->count++] = record_checks_text(answer, name, hash);
+  json_decref(answer);
+}
+
+/* The file that a record is about, when it is there and still the same. */
+static void take_file(checker *self, bool checks, const char *name, const char *sha256) {
+  char path[ASSAY_PATH_SIZE];
+  char hash[ASSAY_HASH_TEXT];
+  char text[800];
+  const char *what = checks ? "answer of the checks" : "report";
+  if (self->count == REPORTS) return;
+  if (!resolve(self, name, path) || !assay_hash_file(path, hash)) {
+    snprintf(text, sizeof text, "the %s %.200s is not there", what, name);
+    found(self, self->line, text);
+  } else if (strcmp(hash, sha256) != 0) {
+    snprintf(text, sizeof text, "the %s %.200s is not the one that this record is about: its SHA-256 is %s",
+             what, name, hash);
+    found(self, self->line, text);
+  } else if (checks) {
+    take_checks(self, path, name, hash);
   } else {
-    self->reports[self->count] = report_load(path, message, sizeof message);
-    if (self->reports[self->count] == NULL) return;
-    self->again[self->count] = record_text(self->reports[self->count], name, hash);
-    self->count++;
+    take_report(self, path, name, hash);
   }
 }
 
-/* "- report: `PATH`, SHA-256 HASH" */
+/* "- report: `PATH`, SHA-256 HASH", or "- checks:" in front. */
 static void find_report(checker *self, const char *line) {
-  static const char begin[] = "- report: `";
+  static const char *const begins[] = {"- report: `", "- checks: `"};
   static const char middle[] = "`, SHA-256 ";
   char name[LINE_SIZE];
-  if (strncmp(line, begin, sizeof begin - 1) != 0) return;
-  const char *path = line + sizeof begin - 1;
+  int kind = 0;
+  while (kind < 2 && strncmp(line, begins[kind], strlen(begins[kind])) != 0) kind++;
+  if (kind == 2) return;
+  const char *path = line + strlen(begins[kind]);
   const char *end = strstr(path, middle);
   if (end == NULL) {
     found(self, self->line, "a report is named as \"- report: `PATH`, SHA-256 HASH\"");
     return;
   }
   snprintf(name, sizeof name, "%.*s", (int)(end - path), path);
-  take_report(self, name, end + sizeof middle - 1);
+  take_file(self, kind == 1, name, end + sizeof middle - 1);
 }
 
 static void check_mixed(checker *self) {
   for (int i = 1; i < self->count; i++) {
     const report *first = self->reports[0];
     const report *other = self->reports[i];
+    if (first == NULL || other == NULL) continue;
     if (first->mode != other->mode)
       found(self, 1, "the reports differ in their timing mode: they are separate experiments, a record each");
     if (first->cache != other->cache)
@@ -130,9 +154,10 @@ static int field_of(const char *line) {
   return number >= 1 && number <= RECORD_FIELDS ? (int)number - 1 : -1;
 }
 
-/* A row of the times or a ratio is copied from the report, never written. */
+/* A row of the times or verdicts, a ratio, or a sum of checks is copied from the report, never written. */
 static bool is_row(int field, const char *line) {
-  return (field == 10 && line[0] == '|') || (field == 11 && strncmp(line, "- ", 2) == 0);
+  return (field == 10 && line[0] == '|') || (field == 11 && strncmp(line, "- ", 2) == 0) ||
+         (field == 12 && strncmp(line, "- checks: ", 10) == 0);
 }
 
 static void check_line(checker *self, int field, const char *line) {

@@ -46,7 +46,7 @@ static const char *const questions[RECORD_FIELDS] = {
     "one bounded step",
 };
 
-static void blank(FILE *out, int field) {
+void record_blank(FILE *out, int field) {
   fprintf(out, RECORD_BLANK " %s\n", questions[field]);
 }
 
@@ -64,6 +64,10 @@ static void cases(FILE *out, const report *from) {
     fprintf(out, "; %s, layout %s", report_dtype_names[one->dtype], one->layout);
     if (one->opt.count > 0) fputs("; ", out);
     named(out, &one->opt);
+    for (int64_t k = 0; k < one->inputs.count; k++) {
+      const report_input *input = &one->inputs.items[k];
+      fprintf(out, "; %s from `%s`, SHA-256 %s", input->operand, input->file, input->sha256);
+    }
     fputc('\n', out);
   }
 }
@@ -275,7 +279,7 @@ char *record_text(const report *from, const char *path, const char *sha256) {
   fputs("# Experiment record\n", out);
   for (int i = 0; i < RECORD_FIELDS; i++) {
     fprintf(out, "\n## %d. %s\n\n", i + 1, record_titles[i]);
-    if (from == NULL || field(out, from, i, path, sha256)) blank(out, i);
+    if (from == NULL || field(out, from, i, path, sha256)) record_blank(out, i);
   }
   const bool written = ferror(out) == 0;
   if (fclose(out) == 0 && written) return text;

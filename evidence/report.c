@@ -272,7 +272,11 @@ static bool read_fields(reader *self, const json_t *value, const report_field *f
   for (const report_field *field = fields; field->name != NULL; field++) {
     const json_t *element = json_object_get(value, field->name);
     const size_t before = enter(self, field->name, 0);
-    if (element == NULL) return complain(self, "is missing");
+    if (element == NULL && !field->optional) return complain(self, "is missing");
+    if (element == NULL) {
+      leave(self, before);
+      continue;
+    }
     if (!read_field(self, element, field, (char *)target + field->offset)) return false;
     leave(self, before);
   }

@@ -178,6 +178,15 @@ typedef struct report_skipped {
   char *reason;
 } report_skipped;
 
+/* A file whose elements an operand held, rotated from round to round. */
+typedef struct report_input {
+  char *operand;
+  char *file; /* as it was given */
+  char *sha256;
+  report_numbers shape; /* of the view of it that was taken */
+  report_numbers strides;
+} report_input;
+
 typedef struct report_case {
   char *op;      /* "operator" in the file */
   char *name;    /* "1024x1024 transposed fp16": unique in its operator */
@@ -185,6 +194,10 @@ typedef struct report_case {
   report_named_list dims;
   char *layout;
   report_named_list opt;
+  struct {
+    report_input *items;
+    int64_t count;
+  } inputs; /* none: contents were made from the seed */
   struct {
     double bytes;
     double flops;

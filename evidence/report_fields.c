@@ -181,6 +181,15 @@ static const report_field work_fields[] = {
     END,
 };
 
+static const report_field input_fields[] = {
+    TEXT(report_input, operand),
+    TEXT(report_input, file),
+    OTHER(report_input, sha256, FIELD_HASH),
+    OTHER(report_input, shape, FIELD_WHOLES),
+    OTHER(report_input, strides, FIELD_WHOLES),
+    END,
+};
+
 static const report_field case_fields[] = {
     {.name = "operator", .kind = FIELD_TEXT, .offset = AT(report_case, op)},
     TEXT(report_case, name),
@@ -188,6 +197,12 @@ static const report_field case_fields[] = {
     {.name = "dims", .kind = FIELD_NAMED, .offset = AT(report_case, dims), .low = 0},
     TEXT(report_case, layout),
     {.name = "opt", .kind = FIELD_NAMED, .offset = AT(report_case, opt), .low = INT64_MIN},
+    {.name = "inputs",
+     .kind = FIELD_LIST,
+     .optional = true,
+     .offset = AT(report_case, inputs),
+     .fields = input_fields,
+     .size = sizeof(report_input)},
     OBJECT(report_case, work, work_fields),
     TEXT(report_case, contract),
     TEXT(report_case, tolerance),

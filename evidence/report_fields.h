@@ -29,6 +29,7 @@ typedef enum field_kind {
 typedef struct report_field {
   const char *name; /* NULL ends a table */
   field_kind kind;
+  bool optional; /* a list that is left out when it is empty: older reports do not have it */
   size_t offset;
   int64_t low;
   const char *const *words;

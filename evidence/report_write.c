@@ -87,10 +87,18 @@ static json_t *write_field(const report_field *field, const void *at) {
   return NULL;
 }
 
+static bool left_out(const report_field *field, const void *at) {
+  any_list list;
+  if (!field->optional) return false;
+  memcpy(&list, at, sizeof list);
+  return list.count == 0;
+}
+
 static json_t *write_fields(const report_field *fields, const void *source) {
   json_t *object = json_object();
   if (fields == report_fields) json_object_set_new(object, "format", json_string(report_format));
   for (; fields->name != NULL; fields++) {
+    if (left_out(fields, (const char *)source + fields->offset)) continue;
     json_t *value = write_field(fields, (const char *)source + fields->offset);
     if (json_object_set_new(object, fields->name, value) == 0) continue;
     json_decref(object);

@@ -8,6 +8,7 @@
 
 #include "file.h"
 #include "hash.h"
+#include "ops/ops.h"
 #include "surroundings.h"
 
 /* Adds a file; one that cannot be read is left out, as in an installed tree. False without memory. */
@@ -75,21 +76,34 @@ static bool add_folder(report_variant *target, const char *folder, bench_kind ki
   return good;
 }
 
+static bool add_headers(report_variant *target) {
+  return add(target, "include/assay/workshop.h") && add(target, "include/assay/assay.h");
+}
+
+/* A baseline that names its files. */
+static bool add_named(report_variant *target, const char *const *sources) {
+  for (; *sources != NULL; sources++) {
+    if (!add(target, *sources)) return false;
+  }
+  return add_headers(target);
+}
+
 bool surroundings_sources(const bench_run *run, const bench_case *one, const bench_variant *variant,
                           report_variant *target) {
   char folder[ASSAY_PATH_SIZE];
   if (run->loads[variant->load].target == TARGET_OBJECT) {
-    return add(target, variant->source) && add(target, "include/assay/workshop.h") &&
-           add(target, "include/assay/assay.h");
+    return add(target, variant->source) && add_headers(target);
   }
   if (!assay_path_format(folder, "ops/%s", one->op->subject.name)) return true;
   const bench_load *load = &run->loads[variant->load];
   const bench_kind kind = load->target == TARGET_BASELINE ? BENCH_BASELINE : BENCH_LIBRARY;
+  const assay_bench_baseline *baseline =
+      kind == BENCH_BASELINE ? assay_operator_baseline(one->op, load->index) : NULL;
+  if (baseline != NULL && baseline->sources != NULL) return add_named(target, baseline->sources);
   const assay_variant *row = kind == BENCH_LIBRARY ? &one->op->variants[load->index] : NULL;
   const char *name = row == NULL ? "" : row->backend == ASSAY_CUDA ? "cuda" : row->name;
   return add_folder(target, folder, kind, name) &&
          (kind == BENCH_LIBRARY ||
           (add(target, "ops/bench_passes.c") && add(target, "ops/bench_passes_avx2.c"))) &&
-         add_folder(target, "device", BENCH_LIBRARY, name) && add(target, "include/assay/workshop.h") &&
-         add(target, "include/assay/assay.h");
+         add_folder(target, "device", BENCH_LIBRARY, name) && add_headers(target);
 }

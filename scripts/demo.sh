@@ -66,6 +66,15 @@ for name in $names; do
   echo "    passed  ./assay apply $name $arguments --out y.npy --check"
 done
 
+# ---- times ------------------------------------------------------------------------------------------------------
+
+timed=strided_softmax
+baseline=eager_fp32
+variant=$(value "$folder/$timed.apply.json" variant)
+echo "==> the variant $variant against $baseline on data/logits.npy, one thread, three processes"
+"$assay" bench "$timed" --library --variant "$variant" --baseline "$baseline" --input data/logits.npy --threads 1 \
+  --quick --json >"$folder/times.json" || fail "this did not pass: ./assay bench $timed --library --input data/logits.npy --quick"
+
 # ---- a broken kernel --------------------------------------------------------------------------------------------
 
 name=strided_softmax
@@ -97,6 +106,16 @@ row() {
   share=$(awk -v share="$(value "$folder/$1.apply.json" largest_share_of_allowed)" 'BEGIN { printf "%.2g", 100 * share }')
   printf '   %-19s %10s %9s   %-24s %8s   %s %%\n' "$1" "$(value "$folder/$1.solution.json" passed)" \
     "$(value "$folder/$1.library.json" passed)" "$tensors" "$(value "$folder/$1.apply.json" elements)" "$share"
+}
+
+# timing: the variant's median, the ratio by pairs of samples, and what the three processes agree on.
+timing() {
+  awk -v variant="$variant" -v baseline="$baseline" '
+    /^ *"median_ns":/ && median == "" { gsub(/[^0-9.e+-]/, "", $2); median = $2 / 1e6 }
+    /^ *"ratio":/ { gsub(/[^0-9.e+-]/, "", $2); ratio = $2 }
+    /^ *"verdict": "(faster|slower|same|cannot tell)"/ { sub(/^[^:]*: "/, ""); sub(/".*/, ""); verdict = $0 }
+    END { printf "%s %.3g ms, %s / %s %.2gx: %s", variant, median, baseline, variant, ratio, verdict }
+  ' "$folder/times.json"
 }
 
 # sum KEY: over all judgements.
@@ -131,6 +150,7 @@ $(value "$folder/env.json" cpu) (${features:-no vector extensions known}), $(val
 $(for name in $names; do row "$name"; done)
 
    all checks: $(sum passed) passed, $(sum failed) failed, $(sum unavailable) not available on this machine
+   time of a call on logits, 1 thread: $(timing)
 
 2. A kernel that looks right: the solution of strided_softmax, summing a row in the obvious way.
 $(sed -n 's/^- /     - /p; s/^+ /     + /p' "$folder/defect")

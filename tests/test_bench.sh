@@ -48,16 +48,16 @@ lines() {
 # ---- what a run records ----------------------------------------------------------------------------------------
 
 small="--shape 8x9 --protocol seeds"
-expect "the solution is timed" 0 '^  solution +[0-9.]+ .s' $name --solution $small -o r.json
-grep -q '^1 case, 21 samples in 1 process: about [0-9]* s$' err && say ok "the length of the run is announced" ||
+expect "the solution is timed" 0 '^  solution +[0-9.]+ .s' $name --solution --baseline copy_then_kernel $small -o r.json
+grep -q '^1 case, 14 samples in 1 process: about [0-9]* s$' err && say ok "the length of the run is announced" ||
   say "not ok" "the length of the run is announced"
 lines "the report has the format" 1 '^  "format": "assay-report-1",$' r.json
 lines "the report is complete" 1 '^  "complete": true,$' r.json
-lines "a protocol that describes gives no interval" 2 '"low": null' r.json
-lines "and claims nothing" 2 '"verdict": "cannot tell"' r.json
-lines "seven samples a variant" 21 '"process": 0,' r.json
-lines "twenty calls each, as the protocol has it" 22 '^ *"calls": 20,$' r.json
-lines "the gate passed" 3 '"verdict": "PASS"' r.json
+lines "a protocol that describes gives no interval" 1 '"low": null' r.json
+lines "and claims nothing" 1 '"verdict": "cannot tell"' r.json
+lines "seven samples a variant" 14 '"process": 0,' r.json
+lines "twenty calls each, as the protocol has it" 15 '^ *"calls": 20,$' r.json
+lines "the gate passed" 2 '"verdict": "PASS"' r.json
 lines "the source is named first" 1 '"path": "workshops/w1_strided_softmax/w1_solution.c"' r.json
 lines "ceilings are kept" 3 '"rate": [0-9]' r.json
 
@@ -116,6 +116,63 @@ else
   say ok "against a revision # SKIP no git"
 fi
 
+# ---- on arrays of one's own ------------------------------------------------------------------------------------
+
+# NPY NAME DTYPE SHAPE FORMAT VALUE...: a .npy file, its elements written by printf.
+npy() {
+  file=$1 header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
+  { printf '\223NUMPY\001\000\166\000%-117s\n' "$header" && shift 3 && printf "$@"; } >"$file"
+}
+# Two rows of 0.5, 1, 1.5 and 2, 3, 4 in FP32; four of FP16; all ones; a NaN.
+npy x.npy '<f4' '2, 3' '\000\000\000\077\000\000\200\077\000\000\300\077\000\000\000\100\000\000\100\100\000\000\200\100'
+npy h.npy '<f2' '2, 2' '\000\070\000\074\000\076\000\100'
+npy ones.npy '<f4' '2, 2' '\000\000\200\077\000\000\200\077\000\000\200\077\000\000\200\077'
+npy flat.npy '<f4' '2,' '\000\000\000\077\000\000\200\077'
+printf 'not an array' >text.npy
+sum=$(sha256sum <x.npy | cut -d' ' -f1)
+expect "on a file" 0 '^2x3 input fp32$' $name --library --variant plain --input x.npy --protocol seeds -o f.json
+lines "what was taken is named" 1 '^  x  x.npy  \(2, 3\)$' out
+lines "the report has the file's hash" 1 "^ *\"sha256\": \"$sum\",\$" f.json
+lines "and the file's name" 1 '^ *"file": "x.npy",$' f.json
+lines "and the command" 1 '^ *"--input",$' f.json
+"$BUILD/assay" verify f.json >out 2>err && say ok "the report is valid" || say "not ok" "the report is valid: $(cat out)"
+expect "on a view of it" 0 '^3x1 input fp16$' $name --library --variant plain --input x.npy --slice 1: --transpose \
+  --dtype fp16 --protocol seeds -o f.json
+lines "the view's strides are kept" 1 '^ *"strides": \[$' f.json
+expect "on two files" 0 '^2x2 input fp16$' softmax_backward --library --variant plain --input h.npy --input h.npy \
+  --protocol seeds
+expect "options of the operator" 0 '^2x2 input causal=1 fp16$' streaming_attention --library --variant plain \
+  --input h.npy --input h.npy --input h.npy --set causal=1 --protocol seeds
+expect "a product of files" 0 '^2x2x2 input fp16$' fused_gemm --library --variant plain --input h.npy --input h.npy \
+  --input h.npy --slice 0 --protocol seeds
+expect "on one axis" 0 '^2 input fp32$' online_normalizer --library --variant plain --input flat.npy --protocol seeds
+cp work/$name.c mine.c && cp "$root/tests/learners/remembers_by_pointer.c" work/$name.c
+expect "a kernel that remembers is wrong on files too" 1 '^  yours +FAIL' $name --input x.npy --protocol seeds
+mv mine.c work/$name.c
+npy y.npy '<f4' '2, 3' '\000\000\000\077\000\000\200\077\000\000\300\077\000\000\000\100\000\000\100\100\000\000\000\100'
+bench $name --library --variant plain --input x.npy --protocol seeds -o f.json
+bench $name --library --variant plain --input y.npy --protocol seeds -o y.json
+"$BUILD/assay" compare f.json y.json >out 2>err
+[ $? -eq 64 ] && grep -q 'no measured variant of the same case' err && say ok "other files are another case" ||
+  say "not ok" "other files are another case: $(cat out err)"
+"$BUILD/assay" compare f.json f.json >out 2>err
+[ $? -eq 8 ] && say ok "the same files are the same case" || say "not ok" "the same files are the same case: $(cat out err)"
+expect "with a workspace left out" 0 '^2x3 input fp32$' split_softmax --library --variant plain --input x.npy --protocol seeds
+sed 's/"complete": true/"complete": false/' f.json >again.json
+expect "resumed only on the same contents" 64 'other contents of the files' $name --library --variant plain \
+  --input y.npy --protocol seeds --resume again.json
+expect "a file that is absent" 64 '^error: no.npy ' $name --library --input no.npy
+expect "a file that is no array" 64 '^error: text.npy ' $name --library --input text.npy
+expect "a shape that the operator does not take" 64 '^error: --input: strided_softmax: ' $name --library --input flat.npy
+expect "types that differ" 64 '^error: --input: softmax_backward: ' softmax_backward --library --input h.npy --input ones.npy
+expect "too few files" 64 'give --input FILE for each' softmax_backward --library --input h.npy
+expect "a file whose elements are all equal" 64 'all elements are equal' $name --library --input ones.npy
+expect "a shape beside files" 64 'leave out --shape' $name --library --input x.npy --shape 8x9
+expect "a view without a file" 64 'for the files of --input' $name --library --transpose --shape 8x9
+expect "files for several operators" 64 'belongs to one operator' --library --input x.npy
+expect "an option that is not there" 64 'tile' $name --library --input x.npy --set tile=4
+[ "$(grep -c '^error: ' err)" -eq 1 ] && say ok "each in one line" || say "not ok" "each in one line"
+
 # ---- interrupted and resumed -----------------------------------------------------------------------------------
 
 "$BUILD/assay" bench $name --shape 8x9 --quick --seed 3 --threads 1 --baseline copy_then_kernel -o i.json >out 2>err &
@@ -141,6 +198,22 @@ expect "nor with another source" 64 'source of yours .* was changed' $name --sha
   --baseline copy_then_kernel --resume again.json
 echo '{"format": "assay-report-1"}' >bad.json
 expect "nor from what is no report" 64 'bad.json: created: is missing' $name --shape 8x9 --resume bad.json
+
+# ---- oneDNN, in builds that found its headers ------------------------------------------------------------------
+
+for case in strided_softmax:8x9:onednn_softmax:fp32 strided_softmax:8x9:onednn_softmax:bf16 \
+  split_softmax:2x300:onednn_softmax:fp16 softmax_backward:8x9:onednn_softmax_backward:fp32 \
+  softmax_backward:8x9:onednn_softmax_backward:fp16 fused_gemm:9x8x7:onednn_matmul_relu:fp16 \
+  fused_gemm:9x8x7:onednn_matmul_relu:bf16; do
+  op=${case%%:*} dtype=${case##*:} rest=${case#*:}
+  shape=${rest%%:*} rest=${rest#*:} baseline=${rest%:*}
+  if grep -q "$baseline" "$BUILD/assay"; then
+    expect "$baseline of $op on $dtype is right where it is" 0 "^  $baseline +([0-9.]+ .s|UNAVAILABLE) " $op --library \
+      --variant plain --shape "$shape:$dtype" --protocol seeds
+  else
+    say ok "$baseline of $op on $dtype is right where it is # SKIP this build has no oneDNN"
+  fi
+done
 
 # ---- what is refused -------------------------------------------------------------------------------------------
 

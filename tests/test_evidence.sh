@@ -164,6 +164,36 @@ run 64 record new a b c
 complains 'at most 3 names|is too many'
 report $right "record new takes one report"
 
+# A run of checks: correctness in place of timing.
+run 0 check online_normalizer --solution --tier S --all --filter '^(every_cut|empty_identity)$' --json
+cp "$out" checks.json
+run 0 record new checks.json
+says '^wrote checks.md$'
+[ "$(grep -c '^## [0-9]*\. ' checks.md)" -eq 15 ] && [ "$(grep -c '(blank)' checks.md)" -eq 7 ] || right=1
+grep -qE '^\| online_normalizer \| solution \| every_cut \| PASS \| [1-9][0-9]* \|  \|$' checks.md || right=1
+grep -qx -e '- checks: 2 passed, 0 failed, 0 unfinished' checks.md || right=1
+report $right "record new fills a record from a run of checks"
+sed 's/^\*\*(blank)\*\* .*/words/' checks.md >filled.md
+run 0 record check filled.md
+report $right "a record of checks passes when its blanks are filled"
+sed 's/| every_cut | PASS |/| every_cut | FAIL |/' filled.md >bad.md
+run 1 record check bad.md
+says 'the report gives no such row'
+says 'a row of the report is missing'
+report $right "a verdict that was changed is found"
+sed 's/2 passed/20 passed/' filled.md >bad.md
+run 1 record check bad.md
+says 'the report gives no such row'
+report $right "a sum that was changed is found"
+sed 's/^words$/this is faster/' filled.md >bad.md
+run 1 record check bad.md
+says '"faster"'
+report $right "checks support no claim about time"
+echo >>checks.json
+run 1 record check filled.md
+says 'is not the one that this record is about'
+report $right "an answer that was changed is found"
+
 # ---- plot -----------------------------------------------------------------------------------------------------
 run 0 plot r.json
 says '^  fast .*\|.* us'

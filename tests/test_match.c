@@ -120,6 +120,27 @@ static void test_two_machines_form_no_ratio(void **state) {
   }
 }
 
+/* However far apart, and what to run instead. */
+static void test_too_few_processes(void **state) {
+  (void)state;
+  rows all;
+  match_outcome outcome;
+  assay_message why = {""};
+  sample_plan quick = sample_usual;
+  quick.protocol = "quick";
+  quick.processes = 3;
+  sample_plan slower = quick;
+  slower.variants[0].ns *= 3;
+  assert_true(match(&quick, &slower, &all, &outcome, &why, NULL));
+  assert_int_equal(outcome.undecided, all.count);
+  assert_non_null(strstr(all.rows[0].reason, "run both again without it"));
+  sample_plan cut = sample_usual;
+  cut.processes = 2;
+  assert_true(match(&cut, &cut, &all, &outcome, &why, NULL));
+  assert_int_equal(outcome.undecided, all.count);
+  assert_non_null(strstr(all.rows[0].reason, "--resume"));
+}
+
 static void test_what_is_refused(void **state) {
   (void)state;
   rows all;
@@ -334,6 +355,7 @@ int main(void) {
       IN_NEW_FOLDER(test_a_slower_and_a_faster_kernel),
       IN_NEW_FOLDER(test_separate_runs),
       IN_NEW_FOLDER(test_two_machines_form_no_ratio),
+      IN_NEW_FOLDER(test_too_few_processes),
       IN_NEW_FOLDER(test_what_is_refused),
       cmocka_unit_test(test_false_verdicts_are_rare),
       cmocka_unit_test(test_the_rank_sum_interval),

@@ -96,7 +96,7 @@ static void test_sessions_run_unattended(void **state) {
       assert_int_equal(benches, 0);
       snprintf(name, sizeof name, "work/practice-%d/run-1/checks-1.json", i + 1);
       assert_true(assay_file_exists(in_folder(name)));
-      snprintf(name, sizeof name, "work/practice-%d/run-1/record.md", i + 1);
+      snprintf(name, sizeof name, "work/practice-%d/run-1/checks-1.md", i + 1);
     } else {
       verify_outcome outcome;
       assay_message why = {""};
@@ -120,8 +120,8 @@ static void test_a_second_run_keeps_the_first(void **state) {
     assert_int_equal(quietly(words, 3, &printed), CLI_OK);
     free(printed);
   }
-  assert_true(assay_file_exists(in_folder("work/practice-4/run-1/record.md")));
-  assert_true(assay_file_exists(in_folder("work/practice-4/run-2/record.md")));
+  assert_true(assay_file_exists(in_folder("work/practice-4/run-1/checks-3.md")));
+  assert_true(assay_file_exists(in_folder("work/practice-4/run-2/checks-1.md")));
 }
 
 static void test_a_failing_bench_ends_a_session(void **state) {

@@ -40,6 +40,7 @@ mask() {
     -e 's/sha256 [0-9a-f]\{64\}/sha256 HASH/' -e 's/^seed [0-9]*,/seed N,/' \
     -e 's/^.* ([^()]*), [0-9]* threads:$/PROCESSOR/' -e 's/variant [a-z0-9_]*$/variant V/' \
     -e 's/largest error is .* ulp, .* % of what/largest error is E ulp, E % of what/' \
+    -e 's/^\(   time of a call on logits, 1 thread: \).*/\1TIMES/' \
     -e 's/^\(   [a-z_]* .* \)[0-9.e+-]* %$/\1E %/' |
     if [ $gpu = no ] && grep -q "($features), [0-9]* threads:\$" README.md; then
       cat

@@ -371,8 +371,10 @@ static void test_a_changed_source(void **state) {
 
 /* `test_verify FILE` writes the good report there, for the tests that are scripts. */
 int main(int argc, char **argv) {
-  if (argc == 2) {
-    sample_write(&sample_usual, assay_operators[0]->subject.name, argv[1]);
+  if (argc >= 2) {
+    sample_plan plan = sample_usual;
+    if (argc == 3) plan.cache = argv[2];
+    sample_write(&plan, assay_operators[0]->subject.name, argv[1]);
     return 0;
   }
   const struct CMUnitTest tests[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emulator_barrier.c - where the threads of a block or cluster wait for each other, and waits for memory. */
 #include "emulator_machine.h"
+#include "emulator_watched.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -62,6 +63,10 @@ static void open_barrier(emulated_machine *machine, emulated_lane *lanes, uint32
     if (in_warp == 0)
       assay_emulator_step(lane, left >= ASSAY_WARP_LANES ? 0xffffffffu : (1u << left) - 1u,
                           assay_emulator_barrier_name(first->barrier), first->line);
+  }
+  if (machine->launch->watch != NULL) {
+    const uint32_t blocks = first->barrier == ASSAY_BARRIER_CLUSTER ? machine->launch->cluster : 1;
+    assay_watch_barrier(machine, first->view.cluster_rank, blocks);
   }
   assay_emulator_release(machine, machine->order, count);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emulator_copy.c - cp.async, shared memory of other blocks of a cluster, and checks of addresses. */
 #include "emulator_machine.h"
+#include "emulator_watched.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,8 @@ void assay_emulator_align(const void *address, uint32_t bytes, const char *what,
   if ((uintptr_t)address % bytes == 0) return;
   emulated_lane *lane = assay_emulator_current()->current;
   lane->line = line;
-  assay_emulator_fail(lane, line, "misaligned address: %s at %p, which is no multiple of %u", what, address,
-                      bytes);
+  assay_emulator_fail_address(lane, line, "misaligned address: %s at %p, which is no multiple of %u", what,
+                              address, bytes);
 }
 
 /* ---- cp.async ------------------------------------------------------------------------------------------ */
@@ -39,20 +40,23 @@ static pending_copy *next_copy(emulated_lane *lane) {
 }
 
 void assay_emulator_copy(void *shared, const void *global, uint32_t bytes, uint32_t from_bytes, int line) {
-  emulated_lane *lane = assay_emulator_current()->current;
+  emulated_machine *machine = assay_emulator_current();
+  emulated_lane *lane = machine->current;
   lane->line = line;
   if (from_bytes > bytes)
     assay_emulator_fail(lane, line, "cp_async_16_part copies %d bytes; it must be 0 to 16", (int)from_bytes);
   assay_emulator_align(shared, bytes, "cp.async to", line);
   assay_emulator_align(global, bytes, "cp.async from", line);
   if (!assay_emulator_is_shared(lane, shared, bytes))
-    assay_emulator_fail(lane, line, "cp.async writes to %p, which is not in this block's shared memory",
-                        shared);
+    assay_emulator_fail_address(lane, line,
+                                "cp.async writes to %p, which is not in this block's shared memory", shared);
+  const pending_copy copy = {
+      .to = shared, .from = global, .bytes = bytes, .from_bytes = from_bytes, .group = lane->group};
+  if (machine->launch->watch != NULL) assay_watch_copy(machine, &copy);
   /* An address that cannot be read faults here, on the line that names it, and not at the wait. */
   const volatile unsigned char *from = global;
   if (from_bytes > 0) (void)(from[0] + from[from_bytes - 1]);
-  *next_copy(lane) = (pending_copy){
-      .to = shared, .from = global, .bytes = bytes, .from_bytes = from_bytes, .group = lane->group};
+  *next_copy(lane) = copy;
   assay_emulator_step(lane, 1u << lane->number % ASSAY_WARP_LANES, "cp_async", line);
 }
 
@@ -64,7 +68,8 @@ void assay_emulator_copy_commit(int line) {
 }
 
 void assay_emulator_copy_wait(int32_t groups_left, int line) {
-  emulated_lane *lane = assay_emulator_current()->current;
+  emulated_machine *machine = assay_emulator_current();
+  emulated_lane *lane = machine->current;
   uint32_t done = 0;
   lane->line = line;
   if (groups_left < 0)
@@ -73,6 +78,7 @@ void assay_emulator_copy_wait(int32_t groups_left, int line) {
     const pending_copy *copy = &lane->copies[done];
     memcpy(copy->to, copy->from, copy->from_bytes);
     memset(copy->to + copy->from_bytes, 0, copy->bytes - copy->from_bytes);
+    if (machine->launch->watch != NULL) assay_watch_copied(machine, copy);
   }
   lane->copy_count -= done;
   if (done > 0) memmove(lane->copies, lane->copies + done, lane->copy_count * sizeof *lane->copies);
@@ -90,7 +96,7 @@ void *assay_emulator_peer(void *shared, uint32_t rank, int line) {
   if (rank >= cluster)
     assay_emulator_fail(lane, line, "cluster_shared asks for block %u of a cluster of %u", rank, cluster);
   if (!within(shared, 0, own, machine->launch->request->shared_bytes)) {
-    assay_emulator_fail(
+    assay_emulator_fail_address(
         lane, line, "cluster_shared takes an address in this block's dynamic shared memory, and %p is not",
         shared);
   }

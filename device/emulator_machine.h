@@ -98,6 +98,7 @@ typedef struct emulated_launch {
   uint64_t seed;
   assay_trace_call *trace;
   void *trace_context;
+  struct emulator_watch *watch; /* NULL: not watched */
   uint32_t block_threads, cluster;
   int64_t cluster_count, stride, offset; /* run k is cluster (k * stride + offset) mod cluster_count */
   emulated_machine *machines;
@@ -127,6 +128,11 @@ _Noreturn void assay_emulator_fail(emulated_lane *lane, int line, const char *fo
     __attribute__((format(printf, 3, 4)));
 void assay_emulator_note(emulated_machine *machine, const emulated_lane *lane, int line, const char *format,
                          ...) __attribute__((format(printf, 4, 5)));
+/* The same for an address that is wrong, which a watch counts to another tool. */
+_Noreturn void assay_emulator_fail_address(emulated_lane *lane, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Ends the run from within a kernel with this sentence. */
+_Noreturn void assay_emulator_stop(emulated_machine *machine, const char *text);
 
 void assay_emulator_step(const emulated_lane *lane, uint32_t mask, const char *what, int line);
 void assay_emulator_progress(emulated_machine *machine);
@@ -163,6 +169,8 @@ void assay_emulator_diagnose(emulated_machine *machine);
 
 /* emulator_run.c: all blocks of a launch. */
 assay_status assay_emulator_run(emulated_launch *launch, int threads, assay_message *why);
+/* Block `rank` of the cluster that is run as number `ordinal`. */
+assay_index3 assay_emulator_block_index(const emulated_launch *launch, int64_t ordinal, uint32_t rank);
 
 /* What every kernel's object is bound to. */
 extern const assay_emulator_calls assay_emulator_table;

@@ -29,14 +29,14 @@ static void load_matrices(emulated_lane *const *lanes, int32_t operation) {
     emulated_lane *lane = lanes[i];
     const void *row = lane->request->a;
     if ((uintptr_t)row % 16 != 0) {
-      assay_emulator_fail(lane, lane->line,
-                          "misaligned address: %s reads a row at %p, which is no multiple of 16",
-                          assay_emulator_operation_name(operation), row);
+      assay_emulator_fail_address(lane, lane->line,
+                                  "misaligned address: %s reads a row at %p, which is no multiple of 16",
+                                  assay_emulator_operation_name(operation), row);
     }
     if (!assay_emulator_is_shared(lane, row, 16)) {
-      assay_emulator_fail(lane, lane->line,
-                          "%s reads a row at %p, which is not in this block's shared memory",
-                          assay_emulator_operation_name(operation), row);
+      assay_emulator_fail_address(lane, lane->line,
+                                  "%s reads a row at %p, which is not in this block's shared memory",
+                                  assay_emulator_operation_name(operation), row);
     }
     memcpy(elements[i / 8][i % 8], row, 16);
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emulator_queue.c - the emulator's queue, and what a launch must satisfy before any thread runs. */
 #include "emulator_machine.h"
+#include "emulator_watched.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -13,12 +14,14 @@ typedef struct emulator_queue {
   uint64_t seed;
   assay_trace_call *trace;
   void *trace_context;
+  emulator_watch *watch; /* NULL: launches are not watched */
   assay_message message;
   char *log;
 } emulator_queue;
 
 static void close_emulator(assay_queue *queue) {
   emulator_queue *self = (emulator_queue *)queue;
+  assay_watch_free(self->watch);
   free(self->log);
   free(self);
 }
@@ -31,7 +34,17 @@ static assay_status wait_emulator(assay_queue *queue) {
 
 static const assay_queue_kind emulator_kind = {.close = close_emulator, .wait = wait_emulator};
 static const assay_queue_calls queue_calls = {
-    .version = 2, .scratch = assay_arena_scratch, .launch = assay_emulator_launch};
+    .version = 2, .scratch = assay_emulator_scratch, .launch = assay_emulator_launch};
+
+/* Watched scratch has a gap behind it, so that what goes too far does not end in the next. */
+void *assay_emulator_scratch(assay_queue *queue, size_t bytes) {
+  const emulator_queue *self = (const emulator_queue *)queue;
+  const size_t gap = 256;
+  if (self->watch == NULL || bytes > PTRDIFF_MAX - gap) return assay_arena_scratch(queue, bytes);
+  void *memory = assay_arena_scratch(queue, bytes + gap);
+  if (memory != NULL && !assay_watch_add_scratch(self->watch, memory, bytes)) return NULL;
+  return memory;
+}
 
 assay_status assay_queue_open_emulator(int threads, assay_queue **queue) {
   assay_message why;
@@ -61,6 +74,47 @@ void assay_emulator_trace(assay_queue *queue, assay_trace_call *call, void *cont
   emulator_queue *self = (emulator_queue *)queue;
   self->trace = call;
   self->trace_context = context;
+}
+
+assay_status assay_emulator_watch(assay_queue *queue, uint32_t tools, const assay_region *regions,
+                                  int count) {
+  emulator_queue *self = (emulator_queue *)queue;
+  emulator_watch *watch = NULL;
+  if (tools != 0) {
+    assay_message why;
+    const assay_status status = assay_emulator_can_watch(&why);
+    if (status != ASSAY_OK) {
+      assay_set_last_error(why.text);
+      return status;
+    }
+    watch = assay_watch_make(tools, regions, count);
+    if (watch == NULL) {
+      assay_set_last_error("there is no memory to watch kernels");
+      return ASSAY_NO_MEMORY;
+    }
+  }
+  assay_watch_free(self->watch);
+  self->watch = watch;
+  return ASSAY_OK;
+}
+
+assay_status assay_emulator_watch_scratch(assay_queue *queue, void *start, size_t bytes) {
+  const emulator_queue *self = (const emulator_queue *)queue;
+  if (self->watch == NULL || assay_watch_add_scratch(self->watch, start, bytes)) return ASSAY_OK;
+  assay_set_last_error("there is no memory to watch scratch");
+  return ASSAY_NO_MEMORY;
+}
+
+int assay_emulator_findings(const assay_queue *queue, const assay_finding **findings) {
+  const emulator_watch *watch = ((const emulator_queue *)queue)->watch;
+  *findings = watch != NULL ? watch->findings : NULL;
+  return watch != NULL ? watch->finding_count : 0;
+}
+
+assay_counts assay_emulator_counts(const assay_queue *queue, int region) {
+  const emulator_watch *watch = ((const emulator_queue *)queue)->watch;
+  if (watch == NULL || watch->counts == NULL) return (assay_counts){0};
+  return assay_counts_sum(watch->counts, region);
 }
 
 const char *assay_emulator_message(const assay_queue *queue) {
@@ -123,12 +177,22 @@ static assay_status check_kernel(const assay_launch *launch, const emulated_kern
   return ASSAY_OK;
 }
 
+/* The first finding of the launch stands before the fault that it may have led to. */
+static assay_status judge_watched(const emulator_watch *watch, assay_status status, assay_message *why) {
+  if (watch->launch_finding >= 0)
+    return assay_explain(why, ASSAY_KERNEL_FAULT, "%s", watch->findings[watch->launch_finding].text);
+  if (status == ASSAY_OK && watch->no_memory)
+    return assay_explain(why, ASSAY_NO_MEMORY, "there is no memory to watch the order of accesses");
+  return status;
+}
+
 static assay_status launch_checked(emulator_queue *self, const assay_launch *request) {
   assay_message *why = &self->message;
   const emulated_kernel *kernel = NULL;
   assay_status status = check_sizes(request, why);
   if (status == ASSAY_OK)
-    status = assay_emulator_find(request, &assay_emulator_table, &kernel, &self->log, why);
+    status =
+        assay_emulator_find(request, &assay_emulator_table, self->watch != NULL, &kernel, &self->log, why);
   if (status == ASSAY_OK) status = check_kernel(request, kernel, why);
   if (status != ASSAY_OK) return status;
   const uint32_t threads = request->block.x * request->block.y * request->block.z;
@@ -139,11 +203,14 @@ static assay_status launch_checked(emulator_queue *self, const assay_launch *req
       .seed = self->seed,
       .trace = self->trace,
       .trace_context = self->trace_context,
+      .watch = self->watch,
       .block_threads = threads,
       .cluster = cluster,
       .cluster_count = (int64_t)(request->grid.x / cluster) * request->grid.y * request->grid.z,
   };
-  return assay_emulator_run(&launch, self->trace != NULL ? 1 : self->owned.queue.threads, why);
+  const bool alone = self->trace != NULL || self->watch != NULL;
+  status = assay_emulator_run(&launch, alone ? 1 : self->owned.queue.threads, why);
+  return self->watch != NULL ? judge_watched(self->watch, status, why) : status;
 }
 
 assay_status assay_emulator_launch(assay_queue *queue, const assay_launch *launch) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emulator_run.c - all blocks of a launch, in the order of the seed, on as many threads as the queue has. */
 #include "emulator_machine.h"
+#include "emulator_watched.h"
 
 #include <assert.h>
 #include <link.h>
@@ -19,6 +20,10 @@ const assay_emulator_calls assay_emulator_table = {
     .touch = assay_emulator_touch,
     .pause = assay_emulator_pause,
     .align = assay_emulator_align,
+    .access = assay_emulator_access,
+    .fence = assay_emulator_fence,
+    .move = assay_emulator_move,
+    .fill = assay_emulator_fill,
 };
 
 /* ---- static shared memory ------------------------------------------------------------------------------ */
@@ -129,11 +134,16 @@ static void place_lanes(emulated_machine *machine, uint32_t rank) {
   }
 }
 
-static void run_cluster(emulated_machine *machine, int64_t ordinal) {
-  const emulated_launch *launch = machine->launch;
+assay_index3 assay_emulator_block_index(const emulated_launch *launch, int64_t ordinal, uint32_t rank) {
   const assay_dim3 grid = launch->request->grid;
   const int64_t cluster = (ordinal * launch->stride + launch->offset) % launch->cluster_count;
-  const uint32_t clusters_across = grid.x / launch->cluster;
+  const uint32_t across = grid.x / launch->cluster;
+  return (assay_index3){(uint32_t)(cluster % across) * launch->cluster + rank,
+                        (uint32_t)(cluster / across % grid.y), (uint32_t)(cluster / across / grid.y)};
+}
+
+static void run_cluster(emulated_machine *machine, int64_t ordinal) {
+  const emulated_launch *launch = machine->launch;
   machine->ordinal = ordinal;
   machine->idle = 0;
   machine->seen_ns = 0;
@@ -143,9 +153,7 @@ static void run_cluster(emulated_machine *machine, int64_t ordinal) {
   const bool finite = (ordinal + (int64_t)(launch->seed & 1)) % 2 == 0;
   for (uint32_t i = 0; i < launch->cluster; i++) {
     emulated_block *block = &machine->blocks[i];
-    block->index.x = (uint32_t)(cluster % clusters_across) * launch->cluster + i;
-    block->index.y = (uint32_t)(cluster / clusters_across % grid.y);
-    block->index.z = (uint32_t)(cluster / clusters_across / grid.y);
+    block->index = assay_emulator_block_index(launch, ordinal, i);
     block->at_barrier = 0;
     block->exited = 0;
     memset(block->meeting, 0, sizeof block->meeting);
@@ -154,6 +162,7 @@ static void run_cluster(emulated_machine *machine, int64_t ordinal) {
     place_lanes(machine, i);
   }
   poison(machine->static_shared, machine->static_bytes, finite);
+  if (launch->watch != NULL) assay_watch_begin_cluster(machine);
   assay_emulator_run_blocks(machine);
 }
 
@@ -172,7 +181,7 @@ static void record_failure(emulated_launch *launch, const emulated_machine *mach
 static void run_machine(emulated_launch *launch, int index) {
   emulated_machine *machine = &launch->machines[index];
   machine->launch = launch;
-  if (!make_machine(machine)) {
+  if (!make_machine(machine) || (launch->watch != NULL && !assay_watch_begin_launch(machine))) {
     machine->status =
         assay_explain(&machine->message, ASSAY_NO_MEMORY,
                       "there is no memory to emulate a block of %u threads", launch->block_threads);
@@ -185,6 +194,7 @@ static void run_machine(emulated_launch *launch, int index) {
     if (machine->status != ASSAY_OK) record_failure(launch, machine, ordinal);
   }
   atomic_fetch_sub(&launch->running, 1);
+  if (launch->watch != NULL) assay_watch_end_launch(machine);
   free_machine(machine);
 }
 

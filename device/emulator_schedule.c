@@ -6,6 +6,7 @@
  * seed a warp runs as far as it can before the next one; a seed also puts them at the back.
  */
 #include "emulator_machine.h"
+#include "emulator_watched.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -118,6 +119,7 @@ static void begin(void) {
   block->exited++;
   assay_emulator_progress(machine);
   assay_emulator_step(lane, 1u << lane->number % ASSAY_WARP_LANES, "end", 0);
+  if (block->exited == launch->block_threads && launch->watch != NULL) assay_watch_end_block(machine, block);
   /* What a peer still reads or writes here is lost on a GPU as well. */
   if (block->exited == launch->block_threads && launch->cluster > 1)
     memset(block->shared, 0x7f, launch->request->shared_bytes);
@@ -132,8 +134,8 @@ static const char *base_name(const char *path) {
   return slash != NULL ? slash + 1 : path;
 }
 
-static void note(emulated_machine *machine, const emulated_lane *lane, int line, const char *format,
-                 va_list arguments) {
+static void note(emulated_machine *machine, const emulated_lane *lane, int line, assay_tool tool,
+                 const char *format, va_list arguments) {
   char what[240];
   const assay_index3 *block = &lane->view.block;
   const assay_index3 *thread = &lane->view.thread;
@@ -144,25 +146,43 @@ static void note(emulated_machine *machine, const emulated_lane *lane, int line,
                     "%.60s:%d: %s (kernel %.40s, block (%u,%u,%u), thread (%u,%u,%u))",
                     base_name(machine->launch->request->file), line, what, machine->launch->request->kernel,
                     block->x, block->y, block->z, thread->x, thread->y, thread->z);
+  if (machine->launch->watch != NULL) assay_watch_fault(machine, tool, line, machine->message.text);
 }
 
 void assay_emulator_note(emulated_machine *machine, const emulated_lane *lane, int line, const char *format,
                          ...) {
   va_list arguments;
   va_start(arguments, format);
-  note(machine, lane, line, format, arguments);
+  note(machine, lane, line, ASSAY_TOOL_SYNC, format, arguments);
   va_end(arguments);
 }
 
-_Noreturn void assay_emulator_fail(emulated_lane *lane, int line, const char *format, ...) {
-  emulated_machine *machine = running;
-  emulated_lane *caller = machine->current;
+/* From the stack of the current lane back to the one of the run. */
+static _Noreturn void abandon(emulated_machine *machine) {
+  assay_context_switch(&machine->current->context, &machine->main, 1);
+  __builtin_unreachable();
+}
+
+void assay_emulator_fail(emulated_lane *lane, int line, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  note(machine, lane, line, format, arguments);
+  note(running, lane, line, ASSAY_TOOL_SYNC, format, arguments);
   va_end(arguments);
-  assay_context_switch(&caller->context, &machine->main, 1);
-  __builtin_unreachable();
+  abandon(running);
+}
+
+void assay_emulator_fail_address(emulated_lane *lane, int line, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  note(running, lane, line, ASSAY_TOOL_MEMORY, format, arguments);
+  va_end(arguments);
+  abandon(running);
+}
+
+void assay_emulator_stop(emulated_machine *machine, const char *text) {
+  if (machine->status == ASSAY_OK)
+    machine->status = assay_explain(&machine->message, ASSAY_KERNEL_FAULT, "%s", text);
+  abandon(machine);
 }
 
 /* ---- a whole run --------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  * The last lane to come computes the results of all, so that each finds its own when it goes on.
  */
 #include "emulator_machine.h"
+#include "emulator_watched.h"
 
 static const char *const names[ASSAY_WARP_OPERATIONS] = {
     [ASSAY_WARP_SYNC] = "__syncwarp",
@@ -196,7 +197,10 @@ void assay_emulator_meet(assay_warp_request *request) {
     if (all_meet(lanes, lane)) {
       uint32_t count = 0;
       const uint32_t mask = request->mask;
+      const bool watched = machine->launch->watch != NULL;
+      if (watched) assay_watch_before_warp(machine, lanes, request->operation);
       execute(lanes, mask, request->operation);
+      if (watched) assay_watch_after_warp(machine, lanes, mask, request->operation);
       assay_emulator_step(lane, mask, names[request->operation], request->line);
       *meeting &= ~mask;
       for (uint32_t i = 0; i < ASSAY_WARP_LANES; i++)

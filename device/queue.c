@@ -99,7 +99,7 @@ void assay_scratch_release(void) {
 }
 
 bool assay_queue_uses_arena(const assay_queue *queue) {
-  return queue->calls->scratch == assay_arena_scratch;
+  return queue->calls->scratch == assay_arena_scratch || queue->calls->scratch == assay_emulator_scratch;
 }
 
 static const assay_queue_calls cpu_calls = {.version = 2, .scratch = assay_arena_scratch};

@@ -41,6 +41,7 @@ void assay_queue_init_cpu(assay_queue *queue, int threads);
 
 /* `scratch` of the CPU and emulator queues: memory from the calling thread's arena. */
 void *assay_arena_scratch(assay_queue *queue, size_t bytes);
+void *assay_emulator_scratch(assay_queue *queue, size_t bytes);
 
 /* Whether this queue's scratch comes from that arena, and so must be given back by assay_scratch_release. */
 bool assay_queue_uses_arena(const assay_queue *queue);

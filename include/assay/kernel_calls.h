@@ -6,9 +6,10 @@
 #ifndef ASSAY_KERNEL_CALLS_H
 #define ASSAY_KERNEL_CALLS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-enum { ASSAY_EMULATOR_VERSION = 1, ASSAY_WARP_LANES = 32 };
+enum { ASSAY_EMULATOR_VERSION = 2, ASSAY_WARP_LANES = 32 };
 
 typedef struct assay_index3 {
   uint32_t x, y, z;
@@ -70,6 +71,15 @@ typedef enum assay_barrier_kind {
   ASSAY_BARRIER_CLUSTER,
 } assay_barrier_kind;
 
+/* What a watched kernel says of an access. Ordered ones are atomic or volatile: two of them are no race. */
+enum {
+  ASSAY_ACCESS_WRITE = 1,
+  ASSAY_ACCESS_ORDERED = 2,
+  ASSAY_ACCESS_ATOMIC = 4,   /* a word of kernel.h: reads, changes and orders as the next two say */
+  ASSAY_ACCESS_RELEASE = 8,  /* also what this thread did before, whether or not it called a fence */
+  ASSAY_ACCESS_ALIGNED = 16, /* by its type the address is a multiple of the size */
+};
+
 /* What the emulator does for a kernel. `line` is always the kernel's own line. */
 typedef struct assay_emulator_calls {
   uint32_t version;
@@ -91,6 +101,13 @@ typedef struct assay_emulator_calls {
   void (*pause)(int line);
   /* Ends the launch unless `address` is a multiple of `bytes`; `what` names the access. */
   void (*align)(const void *address, uint32_t bytes, const char *what, int line);
+  /* The rest is called by watched kernels only, before what it announces. `behind` is the address of the
+   * instruction behind the access, and counts where `line` is 0. */
+  void (*access)(const void *address, size_t bytes, uint32_t kind, int line, const void *behind);
+  void (*fence)(int line);
+  /* memmove and memset, whose accesses no compiler announces. */
+  void (*move)(void *to, const void *from, size_t bytes, int line, const void *behind);
+  void (*fill)(void *to, int value, size_t bytes, int line, const void *behind);
 } assay_emulator_calls;
 
 #endif

@@ -18,20 +18,27 @@
 
 #include "kernel_calls.h"
 
-#define ASSAY_EXPORT   __attribute__((visibility("default"), used))
-#define ASSAY_INLINE   static inline __attribute__((unused))
+#define ASSAY_EXPORT __attribute__((visibility("default"), used))
+#ifdef ASSAY_WATCHED
+/* Watched accesses are told with the line of the kernel that a helper was inlined into. */
+#define ASSAY_INLINE    static inline __attribute__((always_inline, unused))
+#define ASSAY_UNWATCHED __attribute__((no_sanitize("thread")))
+#else
+#define ASSAY_INLINE static inline __attribute__((unused))
+#define ASSAY_UNWATCHED
+#endif
 #define ASSAY_NAN      __builtin_nanf("")
 #define ASSAY_INFINITY __builtin_inff()
 
 static const assay_emulator_calls *assay_calls;
 static _Thread_local const assay_thread *assay_self; /* set whenever a coroutine goes on */
 
-ASSAY_EXPORT void assay_emulator_bind(const assay_emulator_calls *calls) {
+ASSAY_EXPORT ASSAY_UNWATCHED void assay_emulator_bind(const assay_emulator_calls *calls) {
   assay_calls = calls;
 }
 
 /* Where this object's assay_self is for the calling thread of the operating system. */
-ASSAY_EXPORT const assay_thread **assay_emulator_self(void) {
+ASSAY_EXPORT ASSAY_UNWATCHED const assay_thread **assay_emulator_self(void) {
   return &assay_self;
 }
 
@@ -70,8 +77,13 @@ ASSAY_EXPORT const assay_thread **assay_emulator_self(void) {
 #define __syncthreads_or(value)    (assay_calls->barrier(ASSAY_BARRIER_OR, (value) != 0, __LINE__))
 #define __syncthreads_and(value)   (assay_calls->barrier(ASSAY_BARRIER_AND, (value) != 0, __LINE__))
 #define __syncthreads_count(value) (assay_calls->barrier(ASSAY_BARRIER_COUNT, (value) != 0, __LINE__))
-#define __threadfence()            __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define __threadfence_block()      __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#ifdef ASSAY_WATCHED
+#define __threadfence()       (assay_calls->fence(__LINE__))
+#define __threadfence_block() (assay_calls->fence(__LINE__))
+#else
+#define __threadfence()       __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define __threadfence_block() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#endif
 
 /* ---- warps --------------------------------------------------------------------------------------------- */
 
@@ -186,5 +198,9 @@ ASSAY_INLINE float assay_warp_max(float value, int line) {
 #define warp_max(value) assay_warp_max((value), __LINE__)
 
 #include "kernel_emulator_memory.h"
+
+#ifdef ASSAY_WATCHED
+#include "kernel_watch.h"
+#endif
 
 #endif

@@ -11,6 +11,16 @@
 
 #include "kernel_calls.h"
 
+/* An access that the compiler does not announce, or not as what it is. */
+#ifdef ASSAY_WATCHED
+#define ASSAY_TELL(address, kind, line)                                                                      \
+  (assay_calls->access((address), sizeof *(address), (kind), (line), NULL))
+#define ASSAY_MOVE(to, from, bytes, line) (assay_calls->move((to), (from), (bytes), (line), NULL))
+#else
+#define ASSAY_TELL(address, kind, line)   ((void)(address))
+#define ASSAY_MOVE(to, from, bytes, line) ((void)memcpy((to), (from), (bytes)))
+#endif
+
 /* ---- atomics: real ones, since blocks run on several threads of the operating system ------------------- */
 
 /* Replaces *address by `fresh`, an expression of `old` and `operand`, and gives the old value. */
@@ -18,6 +28,7 @@
   ASSAY_INLINE type assay_atomic_##name(type *address, type operand, int line) {                             \
     type old;                                                                                                \
     type next;                                                                                               \
+    ASSAY_TELL(address, ASSAY_ACCESS_ATOMIC | ASSAY_ACCESS_WRITE, line);                                     \
     __atomic_load(address, &old, __ATOMIC_RELAXED);                                                          \
     do {                                                                                                     \
       next = (fresh);                                                                                        \
@@ -35,6 +46,7 @@
   ASSAY_ATOMIC_OF(exchange_##name, type, operand)                                                            \
   ASSAY_INLINE type assay_atomic_cas_##name(type *address, type expected, type fresh, int line) {            \
     type old = expected;                                                                                     \
+    ASSAY_TELL(address, ASSAY_ACCESS_ATOMIC | ASSAY_ACCESS_WRITE, line);                                     \
     __atomic_compare_exchange(address, &old, &fresh, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                 \
     assay_calls->touch(old == expected && old != fresh, line);                                               \
     return old;                                                                                              \
@@ -73,10 +85,12 @@ ASSAY_ATOMIC_OF(exchange_float, float, operand)
 
 ASSAY_INLINE unsigned assay_load_acquire(const unsigned *address, int line) {
   assay_calls->touch(0, line);
+  ASSAY_TELL(address, ASSAY_ACCESS_ATOMIC, line);
   return __atomic_load_n(address, __ATOMIC_ACQUIRE);
 }
 
 ASSAY_INLINE void assay_store_release(unsigned *address, unsigned value, int line) {
+  ASSAY_TELL(address, ASSAY_ACCESS_ATOMIC | ASSAY_ACCESS_WRITE | ASSAY_ACCESS_RELEASE, line);
   __atomic_store_n(address, value, __ATOMIC_RELEASE);
   assay_calls->touch(1, line);
 }
@@ -121,13 +135,13 @@ typedef struct vector16 {
 ASSAY_INLINE vector16 assay_vector16_load(const void *address, int line) {
   vector16 vector;
   assay_calls->align(address, 16, "vector16_load", line);
-  memcpy(&vector, address, sizeof vector);
+  ASSAY_MOVE(&vector, address, sizeof vector, line);
   return vector;
 }
 
 ASSAY_INLINE void assay_vector16_store(void *address, vector16 vector, int line) {
   assay_calls->align(address, 16, "vector16_store", line);
-  memcpy(address, &vector, sizeof vector);
+  ASSAY_MOVE(address, &vector, sizeof vector, line);
 }
 
 #define vector16_load(address)               assay_vector16_load((address), __LINE__)

@@ -2,34 +2,43 @@
 # SPDX-License-Identifier: MIT
 # Checks on a machine with a GPU that has neither our libraries nor a way to install them.
 #
-#   scripts/gpu.sh pack       here: build the programs with their libraries inside, into build/gpu/
-#   scripts/gpu.sh check      there, in the same source tree with build/gpu/: the tests and the judge on the GPU
-#   scripts/gpu.sh sanitize   there: the small checks under each tool of compute-sanitizer
+#   scripts/gpu.sh pack                here: build the programs with their libraries inside, into build/gpu/
+#   scripts/gpu.sh check [NAME...]     there, in the same source tree with build/gpu/: the tests and the judge on the GPU
+#   scripts/gpu.sh sanitize [NAME...]  there: the small checks under each tool of compute-sanitizer
+#   scripts/gpu.sh parity              there: the planted faults of tests/test_parity.c under each tool of compute-sanitizer
 #
-# check and sanitize leave one archive of logs in $OUT (build/gpu-out unless that is set), and their last line is the sum.
+# NAMEs pick operators and exercises, without the tests, where one command may not take long. All but pack leave one archive
+# of logs in $OUT (build/gpu-out unless that is set), and their last line is the sum; parity leaves parity.tsv there too.
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
 package=build/gpu
 objects=build/gpu-obj
 out=${OUT:-build/gpu-out}
-tests="cuda kernel primitives nvrtc kernels"
+tests="cuda kernel primitives nvrtc kernels parity"
 
 fail() {
   printf 'gpu.sh: %s\n' "$*" >&2
   exit 1
 }
 
+# Those of the names on the input that were asked for; all when nothing was.
+picked() {
+  sort -u | while read -r found; do
+    case " $asked " in "  " | *" $found "*) echo "$found" ;; esac
+  done
+}
+
 # The operators that have a kernel for a GPU, and the exercises that have a solution for one.
 with_kernels() {
   for file in ops/*/*.cu; do
     if [ -e "$file" ]; then basename "$(dirname "$file")"; fi
-  done | sort -u
+  done | picked
 }
 
 with_solutions() {
   for file in workshops/*/*_solution.cu; do
     if [ -e "$file" ]; then basename "$(dirname "$file")" | sed 's/^[a-z][0-9]*_//'; fi
-  done | sort -u
+  done | picked
 }
 
 # jansson and sodium are linked in; cmocka, which many systems have as a shared library only, comes along.
@@ -98,6 +107,7 @@ check() {
   begin
   step nvidia-smi nvidia-smi
   step env "$package/assay" env
+  [ -z "$asked" ] || tests=
   for name in $tests; do
     if [ -x "$package/test_$name" ]; then SHOWN=40 step "test_$name" "$package/test_$name"; fi
   done
@@ -126,8 +136,39 @@ sanitize() {
   finish sanitize
 }
 
-case ${1:-} in
-pack | check | sanitize) "$1" ;;
+# Every pair of a kernel and a tool is a process of its own, several side by side; a kernel that hangs is killed after a
+# while, which its row says. Faults come first: what the time does not suffice for is missing in the table, and counted.
+parity() {
+  begin
+  command -v compute-sanitizer >/dev/null 2>&1 || fail "there is no compute-sanitizer here: it comes with the CUDA toolkit"
+  export PARITY_PROGRAM="$PWD/$package/test_parity" PARITY_SECONDS="${PARITY_SECONDS:-20}"
+  "$PARITY_PROGRAM" --list >"$logs/list.tsv" || fail "'$PARITY_PROGRAM --list' failed"
+  compute-sanitizer --version >"$logs/version.log" 2>&1
+  nvidia-smi >"$logs/nvidia-smi.log" 2>&1
+  # One kernel of each file puts its code into the cache before many processes want it.
+  cut -f1,3 "$logs/list.tsv" | sed 's/:[0-9,]*$//' | sort -u -t "$(printf '\t')" -k2,2 | cut -f1 >"$logs/first"
+  xargs -n 1 -P 4 timeout -k 2 60 "$PARITY_PROGRAM" --run <"$logs/first" >"$logs/first.log" 2>&1
+  {
+    awk -F '\t' '$2 != "none" { print $1 }' "$logs/list.tsv"
+    awk -F '\t' '$2 == "none" { print $1 }' "$logs/list.tsv"
+  } | while read -r name; do
+    for tool in memcheck racecheck initcheck synccheck; do echo "one $name $tool $logs"; done
+  done >"$logs/work"
+  timeout -k 5 "${PARITY_TOTAL_SECONDS:-450}" xargs -n 4 -P "${PARITY_JOBS:-12}" scripts/parity.sh <"$logs/work" \
+    >"$logs/parity.tsv"
+  cp "$logs/parity.tsv" "$out/parity.tsv" || exit 1
+  passed=$(grep -cv "$(printf '\tfailed\t')" "$logs/parity.tsv")
+  failed=$(($(wc -l <"$logs/work") - passed))
+  cut -f2,3 "$logs/parity.tsv" | sort | uniq -c
+  echo "then, where the tests are built: scripts/parity.sh page parity.tsv"
+  finish parity
+}
+
+stage=${1:-}
+[ $# -eq 0 ] || shift
+asked=$*
+case $stage in
+pack | check | sanitize | parity) "$stage" ;;
 *)
   sed -n 's/^#   \(scripts.*\)/\1/p' "$0" >&2
   exit 64

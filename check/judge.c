@@ -42,7 +42,7 @@ static int32_t device_of(assay_backend backend) {
 }
 
 void judge_init(judge *self, const check_target *target, const check_options *options, const char *object) {
-  *self = (judge){.target = target, .options = options, .worker = {.socket = -1}};
+  *self = (judge){.target = target, .options = options, .worker = {.socket = -1}, .watch_buffer = {.fd = -1}};
   self->probe.calls = &judge_probe_calls;
   self->probe.subject = target->subject;
   self->probe.backend = target->backend;
@@ -60,6 +60,7 @@ void judge_init(judge *self, const check_target *target, const check_options *op
 void judge_close(judge *self) {
   judge_release(&self->probe);
   session_close(&self->worker);
+  assay_buffer_close(&self->watch_buffer);
 }
 
 bool judge_ensure_worker(judge *self) {
@@ -144,10 +145,11 @@ static void name_case(judge *self) {
   memcpy(self->detail, line, room);
 }
 
-static void run_case(judge *self, const assay_check *check, int row, int dtype, int layout) {
+void judge_begin_case(judge *self, const assay_check *check, int row, int dtype, int layout) {
   const uint64_t seed = case_seed(self, check, row, dtype, layout);
   assay_rng_seed(&self->probe.rng, seed);
   self->poison = assay_seed_mix(seed, 0x9015);
+  self->probe.check = check;
   self->probe.row = check->row_count > 0 ? &check->rows[row] : NULL;
   self->probe.dtype = (assay_dtype)dtype;
   self->probe.layout = layout;
@@ -155,8 +157,13 @@ static void run_case(judge *self, const assay_check *check, int row, int dtype, 
   self->probe.special_poison = false;
   self->probe.streams = ASSAY_STREAMS_QUIET;
   self->probe.schedule = assay_seed_mix(seed, 0x51a7);
+  self->probe.watch = 0;
   self->oracle_seconds = 0;
   self->cases_run++;
+}
+
+static void run_case(judge *self, const assay_check *check, int row, int dtype, int layout) {
+  judge_begin_case(self, check, row, dtype, layout);
   if (check->run == NULL) {
     compare_once(self);
   } else {

@@ -7,6 +7,7 @@
 #include "engine.h"
 #include "probe.h"
 #include "session.h"
+#include "worker_watch.h"
 
 enum { JUDGE_CASES = 32, JUDGE_REASON = 512, JUDGE_DETAIL = 2048 };
 
@@ -24,6 +25,12 @@ typedef struct judge {
   uint64_t poison;
   double oracle_seconds; /* of the current case, for the time limit */
 
+  /* What watches emulated kernels. */
+  assay_buffer watch_buffer; /* shared with the worker, fd -1: not needed yet */
+  int watch_session;         /* the worker that has it, 0: none */
+  bool timed;                /* the page is wanted for plain calls too */
+  watch_page watched;        /* a copy of what it held after the last request */
+
   /* The check's verdict; reset by judge_begin_check. */
   verdict verdict;
   char reason[JUDGE_REASON];
@@ -40,8 +47,15 @@ bool judge_ensure_worker(judge *self);
 /* Runs all cases of a check until one does not pass. */
 void judge_check(judge *self, const assay_check *check);
 
+/* The probe as it is at the beginning of a case: seeds, type, layout. */
+void judge_begin_case(judge *self, const assay_check *check, int row, int dtype, int layout);
+
 /* Sets the verdict unless there is one that is not PASS; always returns false. */
 bool judge_end(judge *self, verdict value, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Before and after a request whose kernels tools may watch (judge_watch.c). */
+bool judge_watch_begin(judge *self);
+void judge_watch_end(judge *self);
 
 /* The table behind probe.h. */
 extern const assay_probe_calls judge_probe_calls;

@@ -205,6 +205,7 @@ static void start_request(judge *self, run_request *request, int count) {
   request->threads = self->probe.threads;
   request->streams = (int32_t)self->probe.streams;
   request->schedule = self->probe.schedule;
+  request->watch = self->probe.watch;
   request->call_count = count;
   request->poison = self->poison++;
   for (int i = 0; i < count; i++) {
@@ -218,7 +219,10 @@ static bool judge_status(judge *self, const session_outcome *outcome) {
   if (outcome->unavailable) return judge_end(self, VERDICT_UNAVAILABLE, "%s", outcome->reason);
   if (outcome->status == ASSAY_TODO)
     return judge_end(self, VERDICT_TODO, "the function still returns ASSAY_TODO");
-  if (outcome->status == ASSAY_KERNEL_FAULT) return judge_end(self, VERDICT_FAIL, "%s", outcome->reason);
+  /* A finding's own sentence is longer than what an answer takes. */
+  const bool found = self->probe.watch != 0 && self->watched.finding_count > 0;
+  if (outcome->status == ASSAY_KERNEL_FAULT)
+    return judge_end(self, VERDICT_FAIL, "%s", found ? self->watched.findings[0].text : outcome->reason);
   return judge_end(self, VERDICT_FAIL, "returned \"%s\" for a valid call%s%s",
                    assay_status_name(outcome->status), outcome->reason[0] != '\0' ? ": " : "",
                    outcome->reason);
@@ -278,7 +282,9 @@ bool judge_run(assay_probe *probe, const assay_probe_call *calls, int count) {
   }
   session_outcome outcome;
   const double seconds = judge_seconds(self, calls[0].operands) * count;
+  if (!judge_watch_begin(self)) return false;
   if (!session_run(&self->worker, &request, seconds, &outcome)) return lost_worker(self, &outcome);
+  judge_watch_end(self);
   if (!judge_status(self, &outcome)) return false;
   return judge_return(self, calls, count);
 }

@@ -10,7 +10,7 @@
 
 #include "op.h"
 
-enum { PROTOCOL_MAGIC = 0x41535359, PROTOCOL_VERSION = 3 };
+enum { PROTOCOL_MAGIC = 0x41535359, PROTOCOL_VERSION = 4 };
 enum {
   PROTOCOL_TARGETS = 64,
   PROTOCOL_SLOTS = 64,
@@ -24,6 +24,7 @@ typedef enum message_kind {
   MESSAGE_MAP,      /* judge: map an operand; the descriptor travels with the packet */
   MESSAGE_UNMAP,    /* judge: unmap all operands */
   MESSAGE_TRACE,    /* judge: the memory that steps of emulated kernels go to; its descriptor comes along */
+  MESSAGE_WATCH,    /* judge: the memory that what the emulator's tools see goes to, likewise */
   MESSAGE_RUN,      /* judge: call the kernel */
   MESSAGE_DONE,     /* worker: the answer to any of them */
   MESSAGE_FAULT,    /* worker: a signal arrived, it is about to end */
@@ -60,10 +61,10 @@ typedef struct map_request {
   uint64_t bytes;
 } map_request;
 
-typedef struct trace_request {
+typedef struct share_request { /* TRACE and WATCH */
   message_head head;
   uint64_t bytes;
-} trace_request;
+} share_request;
 
 /* A tensor whose data is `offset` bytes behind the start of a slot's data; slot -1: data is NULL. */
 typedef struct wire_tensor {
@@ -85,6 +86,7 @@ typedef struct run_request {
   int32_t threads;
   int32_t streams;   /* an assay_streams */
   uint64_t schedule; /* simt: seed of the order of threads and blocks */
+  uint32_t watch;    /* simt: tools that watch the kernels */
   int32_t call_count;
   uint64_t poison; /* seed of what scratch holds */
   wire_call calls[PROTOCOL_CALLS];

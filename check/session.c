@@ -311,8 +311,8 @@ bool session_unmap(session *worker, session_outcome *outcome) {
   return ask(worker, &request, sizeof request, -1, 10, &reply, outcome);
 }
 
-bool session_trace(session *worker, size_t bytes, int fd, session_outcome *outcome) {
-  const trace_request request = {{PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_TRACE}, bytes};
+bool session_share(session *worker, message_kind kind, size_t bytes, int fd, session_outcome *outcome) {
+  const share_request request = {{PROTOCOL_MAGIC, PROTOCOL_VERSION, (uint16_t)kind}, bytes};
   done_reply reply;
   return ask(worker, &request, sizeof request, fd, 10, &reply, outcome);
 }

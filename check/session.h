@@ -38,8 +38,9 @@ void session_close(session *worker);
 bool session_map(session *worker, const map_request *map, int fd, session_outcome *outcome);
 bool session_unmap(session *worker, session_outcome *outcome);
 
-/* The steps of emulated kernels go to the memory behind `fd` from now on. */
-bool session_trace(session *worker, size_t bytes, int fd, session_outcome *outcome);
+/* The steps of emulated kernels (MESSAGE_TRACE), or what watches them sees (MESSAGE_WATCH), go to the memory
+ * behind `fd` from now on. */
+bool session_share(session *worker, message_kind kind, size_t bytes, int fd, session_outcome *outcome);
 
 /* One request with all its calls, at most `seconds` long. False: the worker is gone, `outcome` says why. */
 bool session_run(session *worker, const run_request *run, double seconds, session_outcome *outcome);

@@ -56,7 +56,7 @@ static bool share_page(judge *judged, const trace_job *job, assay_buffer *buffer
   page->block = job->block;
   page->steps_most = job->steps;
   if (!judge_ensure_worker(judged)) return false;
-  if (session_trace(&judged->worker, buffer->page_bytes, buffer->fd, &outcome)) return true;
+  if (session_share(&judged->worker, MESSAGE_TRACE, buffer->page_bytes, buffer->fd, &outcome)) return true;
   return judge_end(judged, outcome.verdict, "%s", outcome.reason);
 }
 

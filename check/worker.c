@@ -165,17 +165,19 @@ static void unmap_all(worker *self) {
   }
 }
 
-static void trace(worker *self, const trace_request *request, int fd, done_reply *reply) {
+static void share(worker *self, const share_request *request, int fd, done_reply *reply) {
   if (fd < 0 || self->backend != ASSAY_SIMT) {
-    refuse(reply, "a trace needs %s", fd < 0 ? "memory" : "the emulator");
+    refuse(reply, "to follow kernels takes %s", fd < 0 ? "memory" : "the emulator");
     return;
   }
   void *page = mmap(NULL, request->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (page == MAP_FAILED) {
-    refuse(reply, "the memory of the trace could not be mapped%s", "");
-    return;
+    refuse(reply, "the memory for what kernels do could not be mapped%s", "");
+  } else if (request->head.kind == MESSAGE_TRACE) {
+    self->trace = page;
+  } else {
+    self->watch = page;
   }
-  self->trace = page;
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------------ */
@@ -184,7 +186,7 @@ typedef union any_request {
   message_head head;
   load_request load;
   map_request map;
-  trace_request trace;
+  share_request share;
   run_request run;
   bench_request bench;
 } any_request;
@@ -222,8 +224,9 @@ static void serve(worker *self, const any_request *request, ssize_t size, int fd
     map(self, &request->map, fd, reply);
   } else if (head->kind == MESSAGE_UNMAP) {
     unmap_all(self);
-  } else if (head->kind == MESSAGE_TRACE && size == (ssize_t)sizeof request->trace) {
-    trace(self, &request->trace, fd, reply);
+  } else if ((head->kind == MESSAGE_TRACE || head->kind == MESSAGE_WATCH) &&
+             size == (ssize_t)sizeof request->share) {
+    share(self, &request->share, fd, reply);
   } else if (head->kind == MESSAGE_RUN && size == (ssize_t)sizeof request->run) {
     worker_run(self, &request->run, reply);
     reply->compiler_threads = worker_nvrtc_threads();

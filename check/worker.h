@@ -33,6 +33,7 @@ typedef struct worker {
   worker_target kept[PROTOCOL_TARGETS];
   worker_operand operands[PROTOCOL_SLOTS];
   struct trace_page *trace; /* shared with the judge; NULL: steps are not written down */
+  struct watch_page *watch; /* shared with the judge; NULL: nobody asks what tools see */
 } worker;
 
 /* Installs the handlers that report a signal on the worker's socket before the process ends by it. */

@@ -11,6 +11,7 @@
 #include "worker_cuda.h"
 #include "worker_queue.h"
 #include "worker_trace.h"
+#include "worker_watch.h"
 
 uint64_t worker_float_mode(void) {
 #if defined(__x86_64__)
@@ -84,7 +85,19 @@ static assay_status call_between(lane *work, const wire_call *wire, judged_queue
   return status != ASSAY_OK ? status : ended;
 }
 
+/* One call on the emulator, whose tools watch it or whose launches are timed. */
+static assay_status call_watched(lane *work, const wire_call *wire, judged_queue *judged) {
+  worker_watch watch;
+  assay_status status =
+      worker_watch_begin(&watch, work->self, judged, wire, work->request->watch, &work->why);
+  if (status == ASSAY_UNAVAILABLE || status == ASSAY_NO_MEMORY) work->unavailable = 1;
+  if (status == ASSAY_OK) status = call(work->self, wire, &judged->queue, &work->why);
+  return worker_watch_end(&watch, status, &work->why);
+}
+
 static assay_status call_and_wait(lane *work, const wire_call *wire, judged_queue *judged) {
+  if (work->self->backend == ASSAY_SIMT && (work->request->watch != 0 || work->self->watch != NULL))
+    return call_watched(work, wire, judged);
   if (work->self->backend != ASSAY_CUDA) return call(work->self, wire, &judged->queue, &work->why);
   const assay_streams streams = (assay_streams)work->request->streams;
   assay_status status = ASSAY_OK;

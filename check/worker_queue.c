@@ -10,6 +10,7 @@
 #include "worker_cuda.h"
 #include "worker_nvrtc.h"
 #include "worker_trace.h"
+#include "worker_watch.h"
 
 static void *judged_scratch(assay_queue *queue, size_t bytes) {
   judged_queue *judged = (judged_queue *)queue;
@@ -21,8 +22,10 @@ static void *judged_scratch(assay_queue *queue, size_t bytes) {
   if (!assay_mapping_open(block, -1, page_bytes, true)) return NULL;
   judged->block_count++;
   assay_poison_fill(block->pages, ASSAY_FP32, (int64_t)(page_bytes / 4), judged->poison++);
-  return block->pages +
-         (page_bytes - aligned); /* the end touches the guard, the start stays 64-byte aligned */
+  /* The end touches the guard, the start stays 64-byte aligned. */
+  unsigned char *data = block->pages + (page_bytes - aligned);
+  if (judged->watch != NULL && !worker_watch_scratch(judged->watch, data, bytes)) return NULL;
+  return data;
 }
 
 static void *device_scratch(assay_queue *queue, size_t bytes) {
@@ -33,7 +36,8 @@ static void *device_scratch(assay_queue *queue, size_t bytes) {
 static assay_status judged_launch(assay_queue *queue, const assay_launch *launch) {
   judged_queue *judged = (judged_queue *)queue;
   if (judged->trace != NULL) worker_trace_launch(judged->trace, launch);
-  assay_status status = judged->real->calls->launch(judged->real, launch);
+  assay_status status = judged->watch != NULL ? worker_watch_launch(judged->watch, launch)
+                                              : judged->real->calls->launch(judged->real, launch);
   if (status == ASSAY_UNAVAILABLE) judged->unavailable = true;
   if (status == ASSAY_OK && judged->real->device == ASSAY_DEVICE_EMULATOR) {
     assay_message why;

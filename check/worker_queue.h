@@ -16,8 +16,9 @@ typedef struct judged_queue {
       blocks[JUDGED_SCRATCH]; /* host memory; scratch of a CUDA queue is device memory of the real one */
   int block_count;
   uint64_t poison;
-  struct trace_page *trace; /* where an emulator's launches are written down; NULL: nowhere */
-  bool unavailable;         /* a launch found that this machine cannot compile or run kernels */
+  struct trace_page *trace;   /* where an emulator's launches are written down; NULL: nowhere */
+  struct worker_watch *watch; /* what watches an emulator's launches; NULL: nothing */
+  bool unavailable;           /* a launch found that this machine cannot compile or run kernels */
 } judged_queue;
 
 /* Opens a queue of the backend. `schedule` is the emulator's order of threads. False with a sentence. */

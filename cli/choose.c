@@ -10,6 +10,8 @@
 #include "output.h"
 #include "suggest.h"
 
+enum { DIMENSION_MOST = 1 << 20 };
+
 void choose_join(const char *const *names, int count, const char *last, char *text, size_t size) {
   text[0] = '\0';
   for (int i = 0; i < count; i++) {
@@ -40,6 +42,29 @@ int choose_name(const char *owner, const char *kind, const char *word, const cha
     output_error("%s has no %s \"%.60s\", but %s", owner, kind, word, all);
   }
   return -1;
+}
+
+static bool bad_shape(const assay_subject *subject, const char *text) {
+  char names[128];
+  choose_join(subject->dim_names, subject->dim_count, "and", names, sizeof names);
+  output_error("--shape \"%.40s\" must be %d whole number%s joined by x: %s of %s, each at most %d", text,
+               subject->dim_count, subject->dim_count == 1 ? "" : "s", names, subject->name, DIMENSION_MOST);
+  return false;
+}
+
+bool choose_shape(const assay_subject *subject, const char *text, int64_t *dims) {
+  const char *at = text;
+  for (int i = 0; i < subject->dim_count; i++) {
+    char *end = NULL;
+    if (*at < '0' || *at > '9') return bad_shape(subject, text);
+    errno = 0;
+    const long long value = strtoll(at, &end, 10);
+    if (errno != 0 || value > DIMENSION_MOST) return bad_shape(subject, text);
+    if (*end != (i + 1 < subject->dim_count ? 'x' : '\0')) return bad_shape(subject, text);
+    dims[i] = value;
+    at = end + 1;
+  }
+  return true;
 }
 
 bool choose_knob(const assay_subject *subject, const char *text, int64_t *opt) {

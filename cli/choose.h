@@ -8,6 +8,9 @@
 /* The index of `word` among the names of `owner`, or -1 after an error message. `kind`: "function". */
 int choose_name(const char *owner, const char *kind, const char *word, const char *const *names, int count);
 
+/* "2x257" into the subject's sizes; false after an error message about --shape. */
+bool choose_shape(const assay_subject *subject, const char *text, int64_t *dims);
+
 /* NAME=VALUE into `opt`; whether the value suits is the subject's to say. False after an error message. */
 bool choose_knob(const assay_subject *subject, const char *text, int64_t *opt);
 

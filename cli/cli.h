@@ -40,6 +40,7 @@ extern const cli_command command_plot;
 extern const cli_command command_verify;
 extern const cli_command command_practice;
 extern const cli_command command_trace;
+extern const cli_command command_sanitize;
 extern const cli_command command_env;
 
 /* Words of options that several commands have; the index is the value of assay_backend, assay_dtype,

@@ -30,7 +30,7 @@ enum {
   TRACE_OPTIONS
 };
 
-enum { DEFAULT_STEPS = 40, DIMENSION_MOST = 1 << 20 };
+enum { DEFAULT_STEPS = 40 };
 
 static const cli_option options[TRACE_OPTIONS] = {
     [TRACE_SOLUTION] = {"solution", OPTION_FLAG, NULL, NULL, 0, 0,
@@ -53,30 +53,6 @@ static const cli_option options[TRACE_OPTIONS] = {
 
 /* ---- the case ------------------------------------------------------------------------------------------ */
 
-static bool bad_shape(const assay_subject *subject, const char *text) {
-  char names[128];
-  choose_join(subject->dim_names, subject->dim_count, "and", names, sizeof names);
-  output_error("--shape \"%.40s\" must be %d whole number%s joined by x: %s of %s, each at most %d", text,
-               subject->dim_count, subject->dim_count == 1 ? "" : "s", names, subject->name, DIMENSION_MOST);
-  return false;
-}
-
-/* "2x257" into the subject's sizes; false after an error message. */
-static bool read_shape(const assay_subject *subject, const char *text, int64_t *dims) {
-  const char *at = text;
-  for (int i = 0; i < subject->dim_count; i++) {
-    char *end = NULL;
-    if (*at < '0' || *at > '9') return bad_shape(subject, text);
-    errno = 0;
-    const long long value = strtoll(at, &end, 10);
-    if (errno != 0 || value > DIMENSION_MOST) return bad_shape(subject, text);
-    if (*end != (i + 1 < subject->dim_count ? 'x' : '\0')) return bad_shape(subject, text);
-    dims[i] = value;
-    at = end + 1;
-  }
-  return true;
-}
-
 /* False after an error message. */
 static bool read_case(const cli_args *args, const assay_subject *subject, trace_job *job) {
   const cli_value *values = args->values;
@@ -88,7 +64,7 @@ static bool read_case(const cli_args *args, const assay_subject *subject, trace_
   job->row.a = 0;
   job->row.b = 1;
   job->row.shift = 0;
-  if (values[TRACE_SHAPE].given && !read_shape(subject, values[TRACE_SHAPE].text, job->row.dims))
+  if (values[TRACE_SHAPE].given && !choose_shape(subject, values[TRACE_SHAPE].text, job->row.dims))
     return false;
   if (values[TRACE_DTYPE].given) job->dtype = (assay_dtype)values[TRACE_DTYPE].choice;
   if (values[TRACE_LAYOUT].given) {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 const cli_command *const cli_commands[] = {
-    &command_list,    &command_start, &command_reset,  &command_lesson,   &command_hint,    &command_check,
-    &command_trace,   &command_prove, &command_apply,  &command_bench,    &command_predict, &command_record,
-    &command_compare, &command_plot,  &command_verify, &command_practice, &command_env,
+    &command_list,     &command_start,   &command_reset, &command_lesson, &command_hint,     &command_check,
+    &command_sanitize, &command_trace,   &command_prove, &command_apply,  &command_bench,    &command_predict,
+    &command_record,   &command_compare, &command_plot,  &command_verify, &command_practice, &command_env,
 };
 const int cli_command_count = (int)(sizeof cli_commands / sizeof cli_commands[0]);
 

@@ -4,7 +4,7 @@
 #ifndef ASSAY_CHECK_TABLE_H
 #define ASSAY_CHECK_TABLE_H
 
-#include "op.h"
+#include "probe.h"
 
 #define FP32   ASSAY_HAS_FP32
 #define FP16   ASSAY_HAS_FP16
@@ -34,5 +34,20 @@
 /* A check for the library only. */
 #define LIBRARY_CHECK(stage_, name_, tier_, catches_, ...)                                                   \
   CHECK(stage_, name_, tier_, catches_, .scope = ASSAY_SCOPE_LIBRARY, __VA_ARGS__)
+
+/* The emulator's four tools, each with a check of its own, on an array of small rows. */
+#define SANITIZE_CHECK(tool_, catches_, table)                                                               \
+  BACKEND_CHECK("sanitize", "sanitize_" #tool_, S, ASSAY_ON_SIMT, catches_, ROWS(table),                     \
+                .run = assay_probe_sanitize_##tool_)
+#define SANITIZE_CHECKS(table)                                                                               \
+  SANITIZE_CHECK(memory, "memory outside every operand and array is accessed", table),                       \
+      SANITIZE_CHECK(race, "two threads access a place, one writes, and nothing orders them", table),        \
+      SANITIZE_CHECK(init, "memory is read that nobody has written", table),                                 \
+      SANITIZE_CHECK(sync, "a barrier or warp operation is not reached by all that it waits for", table)
+
+/* How much is moved: each input may be read `reads` times, and the result is written once. */
+#define TRAFFIC_CHECK(reads_, catches_, table)                                                               \
+  BACKEND_CHECK("traffic", "traffic", S, ASSAY_ON_SIMT, catches_, ROWS(table), .run = assay_probe_traffic,   \
+                .reads = (reads_))
 
 #endif

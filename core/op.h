@@ -94,6 +94,7 @@ typedef struct assay_check {
   /* NULL: call once per case and compare with the oracle. Otherwise called once per case (once in all when
    * there are no rows) and uses probe.h. */
   void (*run)(assay_probe *probe);
+  int reads; /* of a check of traffic: how often a kernel may read each byte of an input */
 } assay_check;
 
 /* ---- subjects, variants, operators --------------------------------------------------------------------- */

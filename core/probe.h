@@ -43,6 +43,22 @@ typedef enum assay_streams {
   ASSAY_STREAMS_REPLAY     /* the graph of the last capture is launched once more, without a call */
 } assay_streams;
 
+/* simt: what watches the kernels of a call; the bits are those of the emulator's tools. A call with a finding
+ * fails. */
+enum {
+  ASSAY_WATCH_MEMORY = 1 << 0,
+  ASSAY_WATCH_RACE = 1 << 1,
+  ASSAY_WATCH_INIT = 1 << 2,
+  ASSAY_WATCH_SYNC = 1 << 3,
+  ASSAY_WATCH_COUNTS = 1 << 4 /* fills `traffic` */
+};
+
+/* Bytes that the threads of a request's kernels asked for, an entry an operand. */
+typedef struct assay_traffic {
+  int64_t read[ASSAY_MAX_OPERANDS];    /* of the inputs */
+  int64_t written[ASSAY_MAX_OPERANDS]; /* of the outputs */
+} assay_traffic;
+
 struct assay_probe {
   const assay_probe_calls *calls;
   const assay_subject *subject;
@@ -50,13 +66,16 @@ struct assay_probe {
   int32_t device;        /* of the operands: the number that a tensor carries */
   assay_limits limits;   /* of what is judged: an exercise or the library */
   assay_rng rng;         /* seeded for this case */
-  const assay_row *row;  /* the current row of the check's table, NULL when it has none */
-  assay_dtype dtype;     /* the current case of that row */
+  const assay_check *check;
+  const assay_row *row; /* the current row of the check's table, NULL when it has none */
+  assay_dtype dtype;    /* the current case of that row */
   int layout;
   int threads;         /* of the queues that calls run on; a run function may change it */
   bool special_poison; /* outputs hold NaN and infinities before a call, where finite numbers are usual */
   assay_streams streams;
   uint64_t schedule; /* simt: in which order threads and blocks run; 0 is the natural order */
+  uint32_t watch;    /* simt: ASSAY_WATCH_..., 0 for a plain call */
+  assay_traffic traffic;
 };
 
 /* Operands as planned: gaps of inputs hold NaN, outputs random finite values. NULL after a failure. */
@@ -132,6 +151,17 @@ void assay_probe_busy_stream(assay_probe *probe);
 
 /* cuda: a call captured into a graph once gives right results when it is replayed with new contents. */
 void assay_probe_graph_replay(assay_probe *probe);
+
+/* simt (probe_sanitize.c): the row's case watched by one tool of the emulator, in the natural order of
+ * threads and in another; a finding fails, and so do wrong values. */
+void assay_probe_sanitize_memory(assay_probe *probe);
+void assay_probe_sanitize_race(assay_probe *probe);
+void assay_probe_sanitize_init(assay_probe *probe);
+void assay_probe_sanitize_sync(assay_probe *probe);
+
+/* simt: of each input no more is read than its bytes times the check's `reads`, and no more is written than
+ * the result once. */
+void assay_probe_traffic(assay_probe *probe);
 
 /* A device that `tensor` is not on: the CPU for a tensor of a GPU, device 0 or 1 for others. */
 int32_t assay_probe_other_device(const assay_tensor *tensor, bool cpu);

@@ -72,6 +72,13 @@ bool assay_tensor_extent(const assay_tensor *tensor, int64_t *elements) {
   return true;
 }
 
+int64_t assay_tensor_distinct(const assay_tensor *tensor) {
+  int64_t extent = 0;
+  int64_t count = 0;
+  if (!assay_tensor_extent(tensor, &extent)) return 0;
+  return assay_tensor_count(tensor, &count) && count < extent ? count : extent;
+}
+
 assay_span assay_tensor_span(const assay_tensor *tensor) {
   int64_t elements = 0;
   const bool fits = assay_tensor_extent(tensor, &elements);

@@ -29,6 +29,10 @@ assay_span assay_tensor_span(const assay_tensor *tensor);
 /* Row-major without gaps: sizes of 1 may have any stride. */
 bool assay_tensor_contiguous(const assay_tensor *tensor);
 
+/* How many elements a view has at least to be read: repeated and overlapping ones count once, gaps not. 0 for
+ * a view without a valid extent. */
+int64_t assay_tensor_distinct(const assay_tensor *tensor);
+
 /* Offset in elements of row-major position `flat`. */
 int64_t assay_tensor_offset(const assay_tensor *tensor, int64_t flat);
 

@@ -67,14 +67,14 @@ quiet
 report $right "a bare call shows two examples"
 
 run 0 --help
-for command in list start reset lesson hint check trace prove apply bench predict record compare plot verify practice env help; do says "^  $command"; done
+for command in list start reset lesson hint check sanitize trace prove apply bench predict record compare plot verify practice env help; do says "^  $command"; done
 report $right "--help lists every command"
 cp "$out" "$folder/logs/help"
 run 0 help
 cmp -s "$out" "$folder/logs/help" || right=1
 report $right "help is --help"
 
-for command in list start reset lesson hint check trace prove apply bench predict record compare plot verify practice env; do
+for command in list start reset lesson hint check sanitize trace prove apply bench predict record compare plot verify practice env; do
   run 0 help $command
   says "^usage: ./assay $command"
   says '^examples:'

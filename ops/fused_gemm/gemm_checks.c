@@ -194,6 +194,10 @@ static const assay_row thread_count_rows[] = {SPECIAL(301, 257, 17, assay_gemm_f
                                               SPECIAL(3, 401, 257, assay_gemm_fill_cancelling, 1),
                                               SPECIAL(401, 3, 257, assay_gemm_fill_cancelling, 1)};
 
+static const assay_row sanitize_rows[] = {
+    NORMAL(17, 35, 33), LAID_OUT(33, 66, 40, PADDED), KNOBS(34, 130, 24, 4, 16),
+    ROW(16, 64, 64, FP16, PACKED, assay_gemm_fill_normal, 0, 0, .shift = 1)};
+
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 const assay_check assay_gemm_checks[] = {
@@ -312,5 +316,6 @@ const assay_check assay_gemm_checks[] = {
                   .run = assay_gemm_rejects_options),
     LIBRARY_CHECK("arguments", "unread_operands", S, "memory that a size of 0 leaves unread is asked for",
                   .run = assay_gemm_unread_operands),
+    SANITIZE_CHECKS(sanitize_rows),
     {.name = NULL},
 };

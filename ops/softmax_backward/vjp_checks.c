@@ -161,6 +161,10 @@ static const assay_row wide_rows[] = {
     ROW(2, 131073, FLOATS, PACKED | GENERAL, assay_vjp_fill_shifted, 1, 1),
     ROW(2, 262145, FP16, PACKED | Y_TRANSPOSED, assay_vjp_fill_shifted, 1, 1)};
 
+static const assay_row sanitize_rows[] = {PAIR(3, 70, FP32, BOTH_WAYS),
+                                          PAIR(2, 300, FP16 | BF16, PACKED | GENERAL),
+                                          PAIR(2, 1160, FP16, PACKED), SHIFTED(2, 131, BF16, PACKED, 1)};
+
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 const assay_check assay_vjp_checks[] = {
@@ -284,5 +288,6 @@ const assay_check assay_vjp_checks[] = {
                   .run = assay_vjp_workshop_limits),
     LIBRARY_CHECK("arguments", "wide_rows", M, "rows beyond the workshop's width take a path of their own",
                   ROWS(wide_rows)),
+    SANITIZE_CHECKS(sanitize_rows),
     {.name = NULL},
 };

@@ -187,6 +187,9 @@ static const assay_row overrun_rows[] = {
 };
 static const assay_row contents_rows[] = {NORMAL(4, 1300, 256, FLOATS, OWN | ROOMY)};
 
+static const assay_row sanitize_rows[] = {NORMAL(2, 700, 256, FP32, BOTH), NORMAL(3, 600, 256, HALVES, OWN),
+                                          NORMAL(1, 2100, 1024, FP16, NONE), SHIFTED(1, 530, 256, 1)};
+
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 const assay_check assay_split_softmax_checks[] = {
@@ -313,5 +316,6 @@ const assay_check assay_split_softmax_checks[] = {
     LIBRARY_CHECK("arguments", "beyond_limits", M,
                   "rows beyond the workshop's width take a path never tested",
                   .run = assay_split_softmax_beyond_limits),
+    SANITIZE_CHECKS(sanitize_rows),
     {.name = NULL},
 };

@@ -164,6 +164,10 @@ static const assay_row shared_rows[] = {HEADS(33, 16, 3, 2, HALVES, SHARED, 1, 0
                                         HEADS(66, 64, 2, 2, HALVES, SHARED, 0, 0)};
 static const assay_row long_rows[] = {NORMAL(2500, 8, FP16, PACKED, 1, 0)};
 
+static const assay_row sanitize_rows[] = {
+    NORMAL(33, 16, HALVES, PACKED, 0, 32), NORMAL(70, 32, FP16, PACKED | PITCHED, 1, 32),
+    NORMAL(40, 64, BF16, PACKED, 1, 64), SHIFTED(35, 16, FP16, PACKED, 0, 1)};
+
 const assay_check assay_attention_checks[] = {
     CHECK("values", "worked_example", S, "the formula is wrong", .run = assay_attention_worked_example),
     CHECK("values", "single_key", S, "one key does not give its value back, bit for bit",
@@ -288,5 +292,6 @@ const assay_check assay_attention_checks[] = {
                   .run = assay_attention_workshop_limits),
     LIBRARY_CHECK("arguments", "long_sequence", M,
                   "sequences beyond the workshop's length take a path of their own", ROWS(long_rows)),
+    SANITIZE_CHECKS(sanitize_rows),
     {.name = NULL},
 };

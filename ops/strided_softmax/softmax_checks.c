@@ -259,6 +259,11 @@ static const assay_row wide_rows[] = {ROW(3, 65537, FLOATS, PACKED, fill_spike, 
                                       ROW(2, 131073, FLOATS, PACKED | GENERAL, fill_spike, 10, 0),
                                       ROW(2, 1048577, FP16, PACKED | TRANSPOSED, fill_spike, 10, 0)};
 
+static const assay_row sanitize_rows[] = {NORMAL(3, 70, FP32, BOTH_WAYS),
+                                          NORMAL(2, 300, HALVES, PACKED | GENERAL),
+                                          NORMAL(2, 1160, FP16, PACKED), SHIFTED(2, 131, BF16, PACKED, 1)};
+static const assay_row traffic_rows[] = {NORMAL(2, 2048, FP32 | FP16, PACKED)};
+
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 const assay_check assay_softmax_checks[] = {
@@ -370,5 +375,7 @@ const assay_check assay_softmax_checks[] = {
                   .run = assay_softmax_workshop_limits),
     LIBRARY_CHECK("arguments", "wide_rows", M, "rows beyond the workshop's width take a path of their own",
                   ROWS(wide_rows)),
+    SANITIZE_CHECKS(sanitize_rows),
+    TRAFFIC_CHECK(3, "a row is read more than three times, or a result is written again", traffic_rows),
     {.name = NULL},
 };

@@ -249,8 +249,9 @@ static bool ask(session *worker, const void *request, size_t size, int fd, doubl
 
 /* ---- what the judge asks ------------------------------------------------------------------------------- */
 
-/* Whether a thread is on its way out: the kernel sets the flag before pthread_join can return. */
-static bool is_exiting(pid_t pid, const char *task) {
+/* Whether a thread does not count: it is on its way out (the system sets the flag before pthread_join can
+ * return), or it is one of those that the CUDA driver starts when it needs them, which have its name. */
+static bool is_excused(pid_t pid, const char *task) {
   const unsigned exiting = 4; /* PF_EXITING, field 9 of stat */
   char path[320];
   char line[512];
@@ -261,6 +262,7 @@ static bool is_exiting(pid_t pid, const char *task) {
   if (fgets(line, sizeof line, file) != NULL) {
     const char *rest = strrchr(line, ')'); /* the name may hold anything */
     if (rest == NULL || sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1) flags = 0;
+    if (strstr(line, "(cuda-Evt") != NULL || strstr(line, "(cuda0") != NULL) flags = exiting;
   }
   fclose(file);
   return (flags & exiting) != 0;
@@ -273,7 +275,7 @@ static int count_tasks(pid_t pid) {
   int count = 0;
   if (folder == NULL) return 0;
   for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-    if (entry->d_name[0] != '.' && !is_exiting(pid, entry->d_name)) count++;
+    if (entry->d_name[0] != '.' && !is_excused(pid, entry->d_name)) count++;
   }
   closedir(folder);
   return count;

@@ -166,7 +166,8 @@ static const assay_row long_rows[] = {NORMAL(2500, 8, FP16, PACKED, 1, 0)};
 
 static const assay_row sanitize_rows[] = {
     NORMAL(33, 16, HALVES, PACKED, 0, 32), NORMAL(70, 32, FP16, PACKED | PITCHED, 1, 32),
-    NORMAL(40, 64, BF16, PACKED, 1, 64), SHIFTED(35, 16, FP16, PACKED, 0, 1)};
+    NORMAL(40, 64, BF16, PACKED, 1, 64), SHIFTED(35, 16, FP16, PACKED, 0, 1),
+    ROW(70, 16, FP16, PACKED, assay_attention_fill_nan_value, NAN, 0, 1, 32)};
 
 const assay_check assay_attention_checks[] = {
     CHECK("values", "worked_example", S, "the formula is wrong", .run = assay_attention_worked_example),

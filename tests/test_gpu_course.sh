@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The GPU workshops from the first file to the last, without a GPU and without CUDA: what a learner types, and what the
+# four tools say of every solution and every variant that the emulator can run. TAP.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+BUILD=${BUILD:-build}
+case $BUILD in /*) ;; *) BUILD=$root/$BUILD ;; esac
+export ASSAY_SOURCE_DIR="$root"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export ASSAY_CACHE="$folder/cache"
+cd "$folder" || exit 1
+number=0
+
+say() { # ok|not ok, description
+  number=$((number + 1))
+  echo "$1 $number - $2"
+}
+
+# DESCRIPTION EXIT WORDS ARGUMENTS...: `assay ARGUMENTS` ends with EXIT, and its output holds WORDS (a regular expression).
+expect() {
+  description=$1 code=$2 words=$3
+  shift 3
+  output=$("$BUILD/assay" "$@" --color=never 2>&1)
+  got=$?
+  if [ $got -eq "$code" ] && printf '%s\n' "$output" | grep -Eq "$words"; then
+    say ok "$description"
+  else
+    say "not ok" "$description: exit $got (not $code), or no match for: $words"
+    printf '%s\n' "$output" | sed 's/^/# /' | tail -n 30
+  fi
+}
+
+# A defect of the race kind, applied to the file in work/ by the text of broken.txt.
+apply_race() { # SOLUTION BROKEN TO
+  awk -v solution="$1" '
+    FNR == NR {
+      if (/^\[/) { kept = 0; old = ""; new = "" }
+      if (/^caught-by: sanitize_race/ && !done) kept = 1
+      if (kept && /^-/) old = old substr($0, 3) "\n"
+      if (kept && /^[+]/) new = new substr($0, 3) "\n"
+      if (kept && /^$/ && old != "") { kept = 0; done = 1; from = old; to = new; old = "" }
+      next
+    }
+    { text = text $0 "\n" }
+    END {
+      if (from == "" && old != "") { from = old; to = new }
+      at = index(text, from)
+      if (from == "" || at == 0) exit 1
+      printf "%s%s%s", substr(text, 1, at - 1), to, substr(text, at + length(from))
+    }' "$2" "$1" >"$3"
+}
+
+count=0
+for solution in "$root"/workshops/*/*_solution.cu; do
+  name=$(basename "$(dirname "$solution")" | sed 's/^[a-z]*[0-9]*_//')
+  count=$((count + 1))
+  expect "$name: start" 0 "^wrote work/$name.cu\$" start "$name" --backend cuda
+  expect "$name: the starter is TODO" 2 '^0 passed, 0 failed, 1 unfinished' check "$name" --backend simt
+  cp "$solution" "work/$name.cu"
+  expect "$name: the finished file passes" 0 '^[0-9]+ passed, 0 failed$' check "$name" --backend simt
+  if apply_race "$solution" "$(dirname "$solution")/broken.txt" "work/$name.cu"; then
+    expect "$name: a race is found, with the learner's line" 1 "^race +$name.cu:[0-9]+: " sanitize "$name" --tool race
+  else
+    say "not ok" "$name: a race is found: broken.txt has none that fits"
+  fi
+done
+if [ "$count" -ge 5 ]; then say ok "there are $count GPU workshops"; else say "not ok" "there are $count GPU workshops, not 5"; fi
+
+expect "no tool finds anything in a solution" 0 '^0 findings in [0-9]+ cases' sanitize all --solution
+expect "no tool finds anything in a variant of the library" 0 '^0 findings in [0-9]+ cases' sanitize all --library
+echo "1..$number"

@@ -146,6 +146,47 @@ static void test_recorded_noise(void **state) {
                   TRIALS);
 }
 
+/* ---- whole runs, recorded by tests/trials.sh -------------------------------------------------------------
+ */
+
+/* How many of the cases of a recorded run get one of two verdicts, judged again from their samples; *all: how
+ * many cases there are. */
+static int judge_recorded(const char *path, schedule_verdict wanted, schedule_verdict also, int *all) {
+  char message[600];
+  const schedule usual = schedule_of(SCHEDULE_ASSAY);
+  report *recorded = report_load(path, message, sizeof message);
+  if (recorded == NULL) print_error("%s\n", message);
+  assert_non_null(recorded);
+  int found = 0;
+  *all = (int)recorded->cases.count;
+  for (int64_t c = 0; c < recorded->cases.count; c++) {
+    const report_case *one = &recorded->cases.items[c];
+    assert_int_equal(one->variants.count, 2);
+    const bool first = one->variants.items[0].kind != REPORT_BASELINE;
+    const report_variant *candidate = &one->variants.items[first ? 0 : 1];
+    const report_variant *baseline = &one->variants.items[first ? 1 : 0];
+    assert_int_equal(candidate->samples.count, SAMPLES);
+    const schedule_ratio ratio = schedule_compare(&usual, candidate->samples.items, candidate->samples.count,
+                                                  baseline->samples.items, baseline->samples.count);
+    found += ratio.verdict == wanted || ratio.verdict == also;
+  }
+  report_free(recorded);
+  return found;
+}
+
+static void test_recorded_runs(void **state) {
+  (void)state;
+  int all = 0;
+  const int wrong = judge_recorded("tests/series/same.json", SCHEDULE_FASTER, SCHEDULE_SLOWER, &all);
+  print_message("a kernel against itself, recorded: %d of %d verdicts are false\n", wrong, all);
+  assert_in_range(all, 20, 1000);
+  assert_in_range(wrong, 0, all / 20);
+  const int found = judge_recorded("tests/series/slower.json", SCHEDULE_SLOWER, SCHEDULE_SLOWER, &all);
+  print_message("5 %% slower, recorded: found in %d of %d\n", found, all);
+  assert_in_range(all, 20, 1000);
+  assert_in_range(found, (all * 9 + 9) / 10, all);
+}
+
 /* ---- verdicts by hand ---------------------------------------------------------------------------------- */
 
 /* Samples of one nanosecond a call and `factor` each, with the ratio of process p changed by change[p]. */
@@ -232,17 +273,12 @@ static void test_unpaired(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_calls_of_a_sample),
-      cmocka_unit_test(test_orders),
-      cmocka_unit_test(test_same_kernel),
-      cmocka_unit_test(test_planted_slowdown),
-      cmocka_unit_test(test_planted_speedup),
-      cmocka_unit_test(test_recorded_noise),
-      cmocka_unit_test(test_interval),
-      cmocka_unit_test(test_margins),
-      cmocka_unit_test(test_quick),
-      cmocka_unit_test(test_seeds_describes),
-      cmocka_unit_test(test_unpaired),
+      cmocka_unit_test(test_calls_of_a_sample), cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_same_kernel),       cmocka_unit_test(test_planted_slowdown),
+      cmocka_unit_test(test_planted_speedup),   cmocka_unit_test(test_recorded_noise),
+      cmocka_unit_test(test_recorded_runs),     cmocka_unit_test(test_interval),
+      cmocka_unit_test(test_margins),           cmocka_unit_test(test_quick),
+      cmocka_unit_test(test_seeds_describes),   cmocka_unit_test(test_unpaired),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

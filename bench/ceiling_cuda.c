@@ -7,7 +7,7 @@
 #include "cuda_tools.h"
 #include "stats.h"
 
-enum { COPY_BYTES = 1 << 30, THREADS = 256, BLOCKS_A_MULTIPROCESSOR = 8, STEPS = 20000 };
+enum { COPY_BYTES = 1 << 30, WARPS = 8, THREADS = 32 * WARPS, BLOCKS_A_MULTIPROCESSOR = 8, STEPS = 20000 };
 static const double step_flops = 8 * 2.0 * 16 * 8 * 16; /* of a warp: see burst.cu */
 
 /* What is measured: one thing put on the stream. */
@@ -84,7 +84,7 @@ assay_status ceilings_measure_cuda(ceiling ceilings[CEILINGS], int64_t *cache_by
   *cache_bytes = info.cache_bytes;
   work.blocks = (int64_t)info.multiprocessors * BLOCKS_A_MULTIPROCESSOR;
   ceilings[CEILING_COPY].work = 2.0 * COPY_BYTES;
-  ceilings[CEILING_FMA].work = step_flops * STEPS * (THREADS / 32) * (double)work.blocks;
+  ceilings[CEILING_FMA].work = step_flops * STEPS * WARPS * (double)work.blocks;
   status = assay_queue_open_cuda(0, NULL, &work.queue);
   if (status != ASSAY_OK) return assay_explain(why, status, "%s", assay_last_error());
   status = measure_all(&work, ceilings, why);

@@ -51,7 +51,7 @@ emulator_counts *assay_counts_make(int regions) {
   if (counts == NULL) return NULL;
   counts->regions = regions;
   counts->of = calloc((size_t)(REGIONS_BEFORE + regions), sizeof *counts->of);
-  counts->table = calloc(TABLE_START, sizeof *counts->table);
+  counts->table = calloc(TABLE_START, sizeof(place *));
   counts->table_size = TABLE_START;
   if (counts->of != NULL && counts->table != NULL) return counts;
   assay_counts_free(counts);
@@ -145,7 +145,7 @@ static bool make_room(emulator_counts *counts) {
   if (counts->place_count * 2 < counts->table_size) return true;
   place **old = counts->table;
   const uint32_t old_size = counts->table_size;
-  place **fresh = calloc((size_t)old_size * 2, sizeof *fresh);
+  place **fresh = calloc((size_t)old_size * 2, sizeof(place *));
   if (fresh == NULL) return false;
   counts->table = fresh;
   counts->table_size = old_size * 2;

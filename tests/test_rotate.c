@@ -71,7 +71,10 @@ static void test_axes_of_one_length_turn_together(void **state) {
   for (int i = 0; i < COUNT; i++) numbers[i] = (float)(i % COLUMNS);
   rotate_read(&left, &seed, a);
   const assay_tensor right = matrix(COLUMNS, ROWS);
-  for (int i = 0; i < COUNT; i++) numbers[i] = (float)(i / ROWS);
+  for (int i = 0; i < COUNT; i++) {
+    const int column = i / ROWS;
+    numbers[i] = (float)column;
+  }
   rotate_read(&right, &seed, b);
   for (int k = 0; k < COLUMNS; k++) assert_true(a[k] == b[k * ROWS]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_bench.c - `assay bench`: measures kernels that pass their gate, and keeps every sample. */
 #include "bench_job.h"
+#include "check/timer.h"
 #include "core/hash.h"
 #include "core/json.h"
 #include "cpu.h"
@@ -11,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "check/timer.h"
 
 static const char *const mode_names[] = {"wall", "events", "graph", NULL};
 

@@ -7,8 +7,8 @@
  *                      through a tile in shared memory so that loads and stores are both coalesced
  *   vjp_row_elements   any strides and any alignment: two passes over the row, the second from cache
  *
- * builds: vjp_row_vectors DTYPE=0,1,2 WARPS=4 GROUP_WARPS=1,4 VECTORS=1,2,4,8
- * builds: vjp_row_vectors DTYPE=0,1,2 WARPS=8 GROUP_WARPS=1,8 VECTORS=1,2,4,8
+ * builds: vjp_row_vectors DTYPE=0,1,2 WARPS=4 GROUP_WARPS=1,4 VECTORS=1,8
+ * builds: vjp_row_vectors DTYPE=0,1,2 WARPS=8 GROUP_WARPS=1,8 VECTORS=1,8
  * builds: vjp_columns DTYPE=0,1,2 WARPS=4,8
  * builds: vjp_row_elements DTYPE=0,1,2 WARPS=4 GROUP_WARPS=1,4
  * builds: vjp_row_elements DTYPE=0,1,2 WARPS=8 GROUP_WARPS=1,8

@@ -7,8 +7,8 @@
  * results leave through a tile in shared memory so that loads and stores are both coalesced
  *   softmax_row_elements   any strides and any alignment: three passes over the row, the last two from cache
  *
- * builds: softmax_row_vectors DTYPE=0,1,2 WARPS=4 GROUP_WARPS=1,4 VECTORS=1,2,4,8
- * builds: softmax_row_vectors DTYPE=0,1,2 WARPS=8 GROUP_WARPS=1,8 VECTORS=1,2,4,8
+ * builds: softmax_row_vectors DTYPE=0,1,2 WARPS=4 GROUP_WARPS=1,4 VECTORS=1,8
+ * builds: softmax_row_vectors DTYPE=0,1,2 WARPS=8 GROUP_WARPS=1,8 VECTORS=1,8
  * builds: softmax_columns DTYPE=0,1,2 WARPS=4,8
  * builds: softmax_row_elements DTYPE=0,1,2 WARPS=4 GROUP_WARPS=1,4
  * builds: softmax_row_elements DTYPE=0,1,2 WARPS=8 GROUP_WARPS=1,8

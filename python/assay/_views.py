@@ -64,10 +64,11 @@ class _Queues(threading.local):
 
     def __init__(self):
         self.open = {}
+        self.close = _library.queue_close  # still there when the interpreter takes the modules down
 
     def __del__(self):
         for queue in self.open.values():
-            _library.queue_close(queue)
+            self.close(queue)
 
 
 _queues = _Queues()

@@ -45,14 +45,14 @@ def _(y, grad_output, warps=0):
     return _fresh(y)
 
 
-def _keep_result(context, inputs, output):
-    context.save_for_backward(output)
-    context.warps = inputs[1]
+def _keep_result(ctx, inputs, output):  # PyTorch passes these by name
+    ctx.save_for_backward(output)
+    ctx.warps = inputs[1]
 
 
-def _softmax_gradient(context, grad_output):
-    (y,) = context.saved_tensors
-    return softmax_backward(y, grad_output, context.warps), None
+def _softmax_gradient(ctx, grad_output):
+    (y,) = ctx.saved_tensors
+    return softmax_backward(y, grad_output, ctx.warps), None
 
 
 softmax.register_autograd(_softmax_gradient, setup_context=_keep_result)

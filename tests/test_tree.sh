@@ -218,7 +218,10 @@ END
 # Staged as a packager does it: the paths inside assay.pc are those of the final place.
 installed() {
   stage=$scratch/stage
-  make -s install BUILD="$BUILD" CC="$CC" PREFIX=/usr/local DESTDIR="$stage" >"$scratch/install" 2>&1 || {
+  # With the flags and the name of the build as it is: otherwise programs that other tests run would be made anew.
+  if grep -q -e ' -Werror ' "$BUILD/flags"; then werror=1; else werror=0; fi
+  make -s install BUILD="${BUILD#"$root"/}" CC="$CC" WERROR="$werror" PREFIX=/usr/local DESTDIR="$stage" \
+    >"$scratch/install" 2>&1 || {
     cat "$scratch/install"
     return 1
   }

@@ -48,8 +48,10 @@ LIB_CORE := status tensor half rng fill probe probe_gpu probe_sanitize file proc
 # Files for instructions that the target does not have are left out; their rows in the tables of variants are too.
 LIB_SRC := $(filter-out $(if $(X86_64),,%_avx2.c %_avx512.c %_avx512bf16.c) $(if $(ONEDNN),,%onednn.c),\
 	$(wildcard $(LIB_CORE:%=core/%.c) device/*.c ops/*.c ops/*/*.c))
-SRC := $(sort $(LIB_SRC) $(wildcard core/*.c workshops/*.c check/*.c bench/*.c evidence/*.c cli/*.c))
-EXERCISE_SRC := $(wildcard workshops/*/*.c)
+# Learners compile starters and solutions; what else lies beside them judges an exercise that is no operator.
+EXERCISE_SRC := $(wildcard workshops/*/*_starter.c workshops/*/*_solution.c)
+SRC := $(sort $(LIB_SRC) $(wildcard core/*.c workshops/*.c check/*.c bench/*.c evidence/*.c cli/*.c) \
+	$(filter-out $(EXERCISE_SRC),$(wildcard workshops/*/*.c)))
 TEST_SRC := $(wildcard tests/test_*.c)
 FUZZ_SRC := $(wildcard fuzz/fuzz_*.c)
 HEADERS := $(wildcard include/assay/*.h $(addsuffix /*.h,core device ops ops/* workshops check bench evidence cli tests))

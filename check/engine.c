@@ -140,7 +140,8 @@ static void run_target(const run *self) {
   }
   if (built == VERDICT_PASS) {
     judge judged;
-    judge_init(&judged, self->target, self->options, object);
+    judge_init(&judged, self->target, self->options,
+               self->target->object != NULL ? self->target->object : object);
     if (judge_ensure_worker(&judged)) {
       run_checks(self, &judged);
     } else {

@@ -19,6 +19,7 @@ typedef struct check_target {
   const assay_subject *subject;
   const assay_operator *op;   /* NULL for an exercise that is no operator */
   const char *source;         /* TARGET_OBJECT: the .c file */
+  const char *object;         /* TARGET_MUST_FAIL: the right kernel, built, where there is no operator */
   int index;                  /* TARGET_LIBRARY: of the variant; TARGET_MUST_FAIL: of the kernel */
   const char *label;          /* "yours", "solution" or the name of the variant or kernel */
   const char *repeat_command; /* "./assay check NAME --solution": the start of a repeat command */

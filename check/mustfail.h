@@ -15,9 +15,9 @@ typedef struct must_fail_kernel {
 extern const must_fail_kernel must_fail_kernels[];
 extern const int must_fail_count;
 
-/* The right kernel that some of them call before they cheat, and which of its entries the calling thread
- * means. */
-void must_fail_wrap(const assay_variant *variant);
+/* The right kernel that some of them call before they cheat, by its entries, which are copied; and which of
+ * these the calling thread means. */
+void must_fail_wrap(assay_kernel *const entry[ASSAY_MAX_EXPORTS]);
 void must_fail_select(int entry);
 
 #endif

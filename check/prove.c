@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "build.h"
 #include "clock.h"
 #include "json.h"
 #include "mustfail.h"
@@ -117,16 +118,17 @@ static void prove_defects(proof *self, const broken_list *list, const regex_t *f
   prove_tree_close(&tree);
 }
 
-static void prove_must_fail(proof *self, const regex_t *filter) {
+/* The built-in kernels, with the object of a right kernel behind them where the exercise is no operator. */
+static void prove_must_fail_with(proof *self, const regex_t *filter, const char *object) {
   prove_outcome *outcome = malloc(sizeof *outcome);
-  for (int i = 0;
-       outcome != NULL && self->exercise->op != NULL && i < must_fail_count && !check_interrupted(); i++) {
+  for (int i = 0; outcome != NULL && i < must_fail_count && !check_interrupted(); i++) {
     const must_fail_kernel *kernel = &must_fail_kernels[i];
     if (filter != NULL && regexec(filter, kernel->name, 0, NULL, 0) != 0) continue;
     const int64_t start = assay_now_ns();
     const check_target target = {.kind = TARGET_MUST_FAIL,
                                  .subject = self->exercise->subject,
                                  .op = self->exercise->op,
+                                 .object = object,
                                  .index = i,
                                  .label = kernel->name,
                                  .repeat_command = "./assay prove"};
@@ -136,6 +138,28 @@ static void prove_must_fail(proof *self, const regex_t *filter) {
     decide(self, kernel->name, "(built in)", "any", -1, outcome, start);
   }
   free(outcome);
+}
+
+/* They are C: an exercise in CUDA C alone has no right kernel for them. */
+static void prove_must_fail(proof *self, const regex_t *filter) {
+  char path[ASSAY_PATH_SIZE];
+  char folder[ASSAY_PATH_SIZE] = "";
+  char object[ASSAY_PATH_SIZE] = "";
+  assay_message why = {""};
+  char *log = NULL;
+  if ((self->exercise->backends & ASSAY_ON_CPU) == 0) return;
+  if (self->exercise->op != NULL) {
+    prove_must_fail_with(self, filter, NULL);
+    return;
+  }
+  const bool built = assay_path_format(path, "%s/workshops/%s/%s_solution.c", assay_source_folder(),
+                                       self->exercise->folder, self->exercise->alias) &&
+                     build_in_folder(path, false, folder, object, &why, &log) == VERDICT_PASS;
+  /* A solution that does not build has been reported already. */
+  if (built) prove_must_fail_with(self, filter, object);
+  if (!built) self->complete = false;
+  if (folder[0] != '\0') assay_remove_tree(folder);
+  free(log);
 }
 
 /* The starter has to say TODO everywhere, the solution to pass everywhere. */

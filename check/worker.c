@@ -91,6 +91,16 @@ static void load_baseline(worker *self, const assay_bench_baseline *baseline, in
   memcpy(self->target.entry, baseline->entry, sizeof self->target.entry);
 }
 
+/* The right kernel behind the wrong one is the plainest variant; of an exercise that is no operator, the
+ * object. */
+static void load_must_fail(worker *self, const load_request *request, const assay_subject *subject,
+                           const assay_operator *op, done_reply *reply) {
+  if (op == NULL) load_object(self, request, subject, reply);
+  must_fail_wrap(op != NULL ? op->variants[op->variant_count - 1].entry : self->target.entry);
+  for (int i = 0; i < ASSAY_MAX_EXPORTS; i++)
+    self->target.entry[i] = must_fail_kernels[request->index].kernel;
+}
+
 static void load(worker *self, const load_request *request, done_reply *reply) {
   assay_message why = {""};
   const assay_exercise *exercise = assay_exercise_find(request->subject);
@@ -104,6 +114,8 @@ static void load(worker *self, const load_request *request, done_reply *reply) {
   self->target = (worker_target){0};
   if (request->target == TARGET_OBJECT) {
     load_object(self, request, subject, reply);
+  } else if (request->target == TARGET_MUST_FAIL && request->index >= 0 && request->index < must_fail_count) {
+    load_must_fail(self, request, subject, op, reply);
   } else if (op == NULL || request->index < 0) {
     refuse(reply, "%s has no variants", request->subject);
   } else if (request->target == TARGET_LIBRARY && request->index < op->variant_count) {
@@ -111,10 +123,6 @@ static void load(worker *self, const load_request *request, done_reply *reply) {
     self->target.variant = &op->variants[request->index];
   } else if (request->target == TARGET_BASELINE && assay_operator_baseline(op, request->index) != NULL) {
     load_baseline(self, assay_operator_baseline(op, request->index), request->threads, reply);
-  } else if (request->target == TARGET_MUST_FAIL && request->index < must_fail_count) {
-    must_fail_wrap(&op->variants[op->variant_count - 1]);
-    for (int i = 0; i < ASSAY_MAX_EXPORTS; i++)
-      self->target.entry[i] = must_fail_kernels[request->index].kernel;
   } else {
     refuse(reply, "%s has no such variant", request->subject);
   }

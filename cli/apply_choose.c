@@ -14,6 +14,11 @@ static int choose_operator(apply_job *job, const char *word) {
   const assay_exercise *exercise = assay_exercise_find(word); /* also by an alias */
   job->op = exercise != NULL ? exercise->op : assay_operator_find(word);
   if (job->op != NULL) return CLI_OK;
+  if (exercise != NULL) {
+    output_error("%s is an exercise and no operator: apply runs the operators, which " PROGRAM " list shows",
+                 exercise->name);
+    return CLI_USAGE;
+  }
   suggestion near;
   suggest_begin(&near, word);
   for (int i = 0; i < assay_operator_count; i++) suggest_try(&near, assay_operators[i]->subject.name);

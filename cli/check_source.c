@@ -29,7 +29,9 @@ static void advise(check_job *job, const assay_exercise *exercise, assay_backend
     char name[128], path[ASSAY_PATH_SIZE];
     exercise_file_name(exercise, "solution", backend, name);
     exercise_shown_path(exercise, name, path);
-    snprintf(next, size, "compare your kernel with a solution written to be read: %s", path);
+    const bool last = exercise == &assay_exercises[assay_exercise_count - 1];
+    snprintf(next, size, "compare your kernel with a solution written to be read: %s%s%s", path,
+             last ? "" : "; then " PROGRAM " start ", last ? "" : exercise[1].name);
   }
 }
 
@@ -104,14 +106,15 @@ static bool has_own(const assay_exercise *exercise, assay_backend backend) {
 }
 
 /* The backends of a run: the one that is asked for, else the CPU, and the GPU or what stands in for it. A
- * learner's run takes those that have a file; when none has, the CPU's is the one to begin. */
+ * learner's run takes those that have a file; when none has, the one to begin with. */
 static bool is_chosen(const check_job *job, const assay_exercise *exercise, assay_backend backend) {
   const cli_value *chosen = &job->args->values[CHECK_BACKEND];
   if (chosen->given) return chosen->choice == (int)backend;
   if (!exercise_has(exercise, backend)) return false;
   if (backend != ASSAY_CPU && backend != default_gpu()) return false;
   if (check_given(job, CHECK_SOLUTION) || has_own(exercise, backend)) return true;
-  return backend == ASSAY_CPU && !has_own(exercise, ASSAY_CUDA);
+  if (has_own(exercise, ASSAY_CPU) || has_own(exercise, ASSAY_CUDA)) return false;
+  return (backend == ASSAY_CPU) == (exercise_first_backend(exercise) == ASSAY_CPU);
 }
 
 int check_files(check_job *job, const assay_exercise *exercise) {

@@ -208,7 +208,9 @@ static int set_up(bench_job *job) {
     const assay_exercise *exercise = chosen.items[i];
     const bool has_suite = exercise->op != NULL && exercise->op->bench != NULL;
     if (!has_suite && job->args->name_count > 0 && strcmp(job->args->names[0], "all") != 0) {
-      output_error("%s is no operator: there is nothing to time", exercise->name);
+      output_error("%s is an exercise without a benchmark: bench times the operators, which " PROGRAM
+                   " list shows",
+                   exercise->name);
       return CLI_USAGE;
     }
     if (!has_suite) continue;
@@ -371,12 +373,10 @@ static int run_bench(const cli_args *args) {
   return code;
 }
 
-static const char *const examples[] = {"bench NAME --quick",
-                                       "bench NAME --solution -o r.json",
-                                       "bench NAME --against HEAD",
-                                       "bench NAME --input x.npy --quick",
-                                       "bench all --library -o r.json",
-                                       NULL};
+static const char *const examples[] = {
+    "bench OPERATOR --quick",        "bench OPERATOR --solution -o r.json",
+    "bench OPERATOR --against HEAD", "bench OPERATOR --input x.npy --quick",
+    "bench all --library -o r.json", NULL};
 
 const cli_command command_bench = {
     .name = "bench",

@@ -91,7 +91,7 @@ static int run_hint(const cli_args *args) {
       printf("More: " PROGRAM " hint %s --level %d\n", exercise->name, level + 1);
     } else {
       char file[128], path[ASSAY_PATH_SIZE];
-      exercise_file_name(exercise, "solution", ASSAY_CPU, file);
+      exercise_file_name(exercise, "solution", exercise_first_backend(exercise), file);
       exercise_shown_path(exercise, file, path);
       printf("That is the last hint. A solution to compare with: %s\n", path);
     }

@@ -42,8 +42,11 @@ static bool find_started(const cli_args *args, const assay_exercise *exercise, c
   return false;
 }
 
+/* Those of a plain run; on the emulator that stops at the small ones. */
 static int default_checks(const assay_exercise *exercise) {
-  return check_count(exercise->subject, ASSAY_SCOPE_EXERCISE, ASSAY_CPU, ASSAY_TIER_M);
+  const bool cpu = exercise_first_backend(exercise) == ASSAY_CPU;
+  return check_count(exercise->subject, ASSAY_SCOPE_EXERCISE, cpu ? ASSAY_CPU : ASSAY_SIMT,
+                     cpu ? ASSAY_TIER_M : ASSAY_TIER_S);
 }
 
 /* ---- text ---------------------------------------------------------------------------------------------- */

@@ -77,12 +77,17 @@ bool rehearse_pause(const rehearsal *how) {
   return rehearse_read(line, sizeof line);
 }
 
-/* The exercise of the drill or the demonstration: the second word, else the first that has an operator. */
-static const assay_exercise *exercise_for(const cli_args *args) {
+/* The exercise of the drill or the demonstration: the second word, else the first that has an operator. The
+ * drill takes any with a solution in C. */
+static const assay_exercise *exercise_for(const cli_args *args, bool demo) {
   if (args->name_count > 1) {
     const assay_exercise *named = exercise_named(args->names[1]);
-    if (named != NULL && named->op == NULL) {
-      output_error("%s is no operator: this needs one of the workshops", named->name);
+    if (named != NULL && demo && named->op == NULL) {
+      output_error("%s is no operator: the demonstration needs one of the workshops", named->name);
+      return NULL;
+    }
+    if (named != NULL && !exercise_has(named, ASSAY_CPU)) {
+      output_error("%s has no solution in C, and the drill breaks one", named->name);
       return NULL;
     }
     return named;
@@ -120,7 +125,7 @@ static int run_practice(const cli_args *args) {
   output out;
   output_begin(&out, OUTPUT_COLOUR_NEVER);
   if (digit) return rehearse_session(&how, what[0] - '0');
-  const assay_exercise *exercise = exercise_for(args);
+  const assay_exercise *exercise = exercise_for(args, demo);
   if (exercise == NULL) return CLI_USAGE;
   return bug ? rehearse_bug(&how, exercise) : rehearse_demo(&how, exercise);
 }

@@ -164,7 +164,7 @@ static int run_predict(const cli_args *args) {
 static const char *const predict_examples[] = {
     "predict new p.json \"256x257: avx512 < 0.5 * plain\"",
     "predict new p.json \"avx2 < 0.7 * plain\" \"avx512 < 1 * avx2\"",
-    "bench NAME --library --prediction p.json -o r.json", "predict check r.json", NULL};
+    "bench OPERATOR --library --prediction p.json -o r.json", "predict check r.json", NULL};
 
 const cli_command command_predict = {
     .name = "predict",

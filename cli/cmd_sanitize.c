@@ -280,19 +280,12 @@ static int run_exercise(sanitize_command *self, const assay_exercise *exercise, 
   return given(self, SANITIZE_SOLUTION) ? run_solution(self, exercise) : run_own(self, exercise);
 }
 
-static bool is_named(const cli_args *args, const assay_exercise *exercise) {
-  for (int i = 0; i < args->name_count; i++) {
-    if (strcmp(args->names[i], exercise->name) == 0 || strcmp(args->names[i], exercise->alias) == 0)
-      return true;
-  }
-  return false;
-}
-
 static int run_chosen(sanitize_command *self, const exercise_list *chosen) {
   int code = CLI_OK;
   interrupt_watch();
   for (int i = 0; i < chosen->count && code == CLI_OK && !check_interrupted(); i++)
-    code = run_exercise(self, chosen->items[i], is_named(self->args, chosen->items[i]));
+    code = run_exercise(self, chosen->items[i],
+                        exercise_is_named(chosen->items[i], self->args->names, self->args->name_count));
   if (code != CLI_OK) return code;
   sanitize_report_end(&self->report, self->job.seed);
   return interrupt_code(check_exit_code(&self->report.totals, self->asked_unavailable));
@@ -319,8 +312,8 @@ static int run_sanitize(const cli_args *args) {
   return code;
 }
 
-static const char *const examples[] = {"sanitize NAME", "sanitize NAME --solution --tool race,sync",
-                                       "sanitize NAME --shape 64x1000 --dtype fp16",
+static const char *const examples[] = {"sanitize OPERATOR", "sanitize OPERATOR --solution --tool race,sync",
+                                       "sanitize OPERATOR --shape 64x1000 --dtype fp16",
                                        "sanitize all --library --json", NULL};
 
 const cli_command command_sanitize = {

@@ -16,7 +16,10 @@ enum { RESET_BACKEND = 0, RESET_FORCE, RESET_OPTIONS };
 static const char *const backends[] = {"cpu", "cuda", NULL};
 
 #define OPTION_STARTER                                                                                       \
-  { "backend", OPTION_CHOICE, NULL, backends, 0, 0, "C for the CPU (the default) or CUDA C" }
+  {                                                                                                          \
+    "backend", OPTION_CHOICE, NULL, backends, 0, 0,                                                          \
+        "C for the CPU (the default where there is a choice) or CUDA C"                                      \
+  }
 
 static const cli_option start_options[START_OPTIONS] = {
     [START_BACKEND] = OPTION_STARTER,
@@ -36,9 +39,10 @@ typedef struct starter {
 
 /* CLI_OK, or the exit code after an error message. */
 static int find_starter(const cli_args *args, const cli_value *choice, starter *found) {
-  const assay_backend backend = choice->given ? (assay_backend)choice->choice : ASSAY_CPU;
   found->exercise = exercise_named(args->names[0]);
   if (found->exercise == NULL) return CLI_USAGE;
+  const assay_backend backend =
+      choice->given ? (assay_backend)choice->choice : exercise_first_backend(found->exercise);
   if ((found->exercise->backends & (1u << backend)) == 0) {
     output_error("%s has no %s starter yet", found->exercise->name, backend == ASSAY_CPU ? "CPU" : "CUDA");
     return CLI_UNAVAILABLE;

@@ -173,8 +173,8 @@ static int run_trace(const cli_args *args) {
   return code;
 }
 
-static const char *const examples[] = {"trace NAME", "trace NAME --solution --block 1 --steps 100",
-                                       "trace NAME --shape 2x257 --dtype bf16", NULL};
+static const char *const examples[] = {"trace OPERATOR", "trace OPERATOR --solution --block 1 --steps 100",
+                                       "trace OPERATOR --shape 2x257 --dtype bf16", NULL};
 
 const cli_command command_trace = {
     .name = "trace",

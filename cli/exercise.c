@@ -78,6 +78,13 @@ bool exercise_choose(const char *const *names, int name_count, exercise_list *li
   return true;
 }
 
+bool exercise_is_named(const assay_exercise *exercise, const char *const *names, int name_count) {
+  for (int i = 0; i < name_count; i++) {
+    if (strcmp(names[i], exercise->name) == 0 || strcmp(names[i], exercise->alias) == 0) return true;
+  }
+  return false;
+}
+
 void exercise_shown_path(const assay_exercise *exercise, const char *file, char path[ASSAY_PATH_SIZE]) {
   assay_path_format(path, "workshops/%s/%s", exercise->folder, file);
 }
@@ -159,6 +166,10 @@ void work_file(const assay_exercise *exercise, assay_backend backend, char path[
 bool exercise_has(const assay_exercise *exercise, assay_backend backend) {
   const assay_backend written_for = backend == ASSAY_SIMT ? ASSAY_CUDA : backend;
   return (exercise->backends & (1u << written_for)) != 0;
+}
+
+assay_backend exercise_first_backend(const assay_exercise *exercise) {
+  return exercise_has(exercise, ASSAY_CPU) ? ASSAY_CPU : ASSAY_CUDA;
 }
 
 /* The device nodes of NVIDIA's driver and of WSL 2: a look at them opens nothing. */

@@ -20,6 +20,9 @@ typedef struct exercise_list {
  * course. False after an error message. */
 bool exercise_choose(const char *const *names, int name_count, exercise_list *list);
 
+/* Whether the exercise is among them by its name or alias, and not only as part of "all". */
+bool exercise_is_named(const assay_exercise *exercise, const char *const *names, int name_count);
+
 /* The path of a file of the exercise: workshops/FOLDER/FILE, for display and below the source folder. The
  * second is false, after an error message, when the source folder is not found or the path is too long. */
 void exercise_shown_path(const assay_exercise *exercise, const char *file, char path[ASSAY_PATH_SIZE]);
@@ -42,6 +45,9 @@ void work_file(const assay_exercise *exercise, assay_backend backend, char path[
 
 /* Whether the exercise has a starter and a solution for the backend; the emulator runs those of CUDA. */
 bool exercise_has(const assay_exercise *exercise, assay_backend backend);
+
+/* Where a learner begins: the CPU, or CUDA for an exercise that has no C starter. */
+assay_backend exercise_first_backend(const assay_exercise *exercise);
 
 /* NULL when the backend may be able to run kernels on this machine, else why it cannot. Opens no GPU. */
 const char *backend_missing(assay_backend backend);

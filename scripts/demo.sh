@@ -30,6 +30,7 @@ value() {
 
 "$assay" list --json >"$folder/list.json" || fail "./assay list failed"
 names=$(sed -n '/"exercises"/,$d; s/^      "name": "\(.*\)",$/\1/p' "$folder/list.json")
+first=$(sed -n '/"exercises"/,$ s/^      "name": "\(.*\)",$/\1/p' "$folder/list.json" | head -n 1)
 workers=$(nproc 2>/dev/null || echo 1)
 [ "$workers" -le 4 ] || workers=4 # each of them uses threads, and the largest cases gigabytes
 
@@ -159,8 +160,8 @@ $(sed -n 's/^- /     - /p; s/^+ /     + /p' "$folder/defect")
 $(explanation case 'row of x' expected got error catches)
    Again: cd ${folder#"$PWD/"} && $program check $name --filter $check
 
-3. Your turn. This gives you a file to write the kernel in, the lesson, and the verdict:
-     ./assay start $name
-     ./assay lesson $name
-     ./assay check $name
+3. Your turn. This gives you a file to write the first kernel in, the lesson, and the verdict:
+     ./assay start $first
+     ./assay lesson $first
+     ./assay check $first
 END

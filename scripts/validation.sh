@@ -202,7 +202,7 @@ kind_of() { # kind_of FILE: what was timed, in words
   echo
   echo '| exercise | judged | passed | failed | unavailable | variants | tier | seed |'
   echo '|---|---|--:|--:|--:|---|---|--:|'
-  "$assay" list --json | jq -r '.exercises[].name' >"$scratch/names"
+  "$assay" list --json | jq -r '.operators[].name' >"$scratch/names"
   while read -r name; do check_rows "$name" || exit 1; done <"$scratch/names"
   for folder in results/*/check-*; do
     [ -d "$folder" ] || continue

@@ -58,6 +58,9 @@ quiet
 report $right "list shows what is not started"
 alias=$(awk '/^exercises:/ { getline; print $1; exit }' "$out")
 name=$(awk '/^exercises:/ { getline; print $2; exit }' "$out")
+operator=$(awk '/^operators / { getline; sub(/:.*/, ""); print $1; exit }' "$out")
+[ -n "$alias" ] && [ -n "$name" ] && [ -n "$operator" ] && [ "$name" != "$operator" ]
+report $? "an exercise that is no operator comes first"
 
 # ---- help -----------------------------------------------------------------------------------------------------
 run 0
@@ -128,7 +131,7 @@ report $right "a bad choice says the words"
 run 64 check "$name" --variant nothing
 complains 'give --library too'
 report $right "--variant needs --library"
-run 64 check "$name" --library --variant nothing
+run 64 check "$operator" --library --variant nothing
 complains 'has no variant "nothing"'
 report $right "an unknown variant is refused"
 run 64 check "$name" --library --solution
@@ -220,6 +223,47 @@ run 3 check online_normalizer --library --backend simt --json
 says '"unavailable": 1'
 json
 report $right "the same in JSON"
+
+# ---- an exercise that is no operator --------------------------------------------------------------------------
+run 3 check "$name" --library
+says "^UNAVAILABLE .*the exercise is no operator of the library"
+report $right "check --library of an exercise that is no operator is unavailable"
+run 64 bench "$name"
+complains "$name is an exercise without a benchmark: bench times the operators"
+report $right "bench says that it has no benchmark"
+run 64 apply "$name" --in x.npy --out y.npy
+complains "$name is an exercise and no operator"
+report $right "apply says that it is no operator"
+run 64 practice demo "$name" --yes
+complains "$name is no operator"
+report $right "so does the demonstration"
+run 3 trace "$name"
+complains "$name has no .cu file"
+report $right "trace says that it has no CUDA kernel"
+run 3 sanitize "$name"
+says '^UNAVAILABLE .*no .cu file'
+report $right "so does sanitize"
+run 0 check "$name" --solution
+says "reference solution, not your work"
+tail -n 1 "$out" | grep -qE '^[1-9][0-9]* passed, 0 failed$' || right=1
+report $right "its solution passes"
+for exercise in $("$assay" list --json | awk '/"exercises"/ { on = 1 } on && /^      "name"/ { gsub(/[",]/, ""); print $2 }'); do
+  run 0 lesson "$exercise"
+  for part in "assay start $exercise" "assay check $exercise" "assay hint $exercise"; do says "$part"; done
+  for level in 1 2 3; do
+    run "$([ $right -eq 0 ] && echo 0 || echo 99)" hint "$exercise" --level $level
+    says "^## Hint $level"
+  done
+  report $right "$exercise has a lesson that says how to work, and three hints"
+done
+mkdir "$folder/passes" && cd "$folder/passes" || exit 1
+run 0 start "$name"
+cp "$here"/workshops/"$alias"_*/"$alias"_solution.c "work/$name.c"
+run 0 check "$name"
+second=$("$assay" list --json | awk '/"exercises"/ { on = 1 } on && /^      "name"/ && ++n == 2 { gsub(/[",]/, ""); print $2 }')
+says "^next: compare your kernel with .*; then ./assay start $second\$"
+report $right "a learner who has passed is told what comes next"
+cd "$folder/course" || exit 1
 
 run 2 check "$name"
 head -n 1 "$out" | grep -qE "^checking work/$name.c  sha256 [0-9a-f]{64}$" || right=1
@@ -350,7 +394,7 @@ report $right "a reader that leaves early is no error"
 # Interrupted while it works (the largest checks take longer than this), check still prints what it has. --foreground
 # keeps timeout from sending the signal twice: a second one ends the program at once.
 mkdir "$folder/tmp"
-TMPDIR=$folder/tmp timeout --foreground --preserve-status -s INT 1 "$assay" check "$name" --solution --tier L --json \
+TMPDIR=$folder/tmp timeout --foreground --preserve-status -s INT 1 "$assay" check "$operator" --solution --tier L --json \
   >"$out" 2>"$err" </dev/null
 [ $? -eq 130 ]
 right=$?

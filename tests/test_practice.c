@@ -137,11 +137,12 @@ static void test_a_failing_bench_ends_a_session(void **state) {
 
 static void test_the_bug_drill(void **state) {
   (void)state;
+  int run = 0;
   for (int i = 0; i < assay_exercise_count; i++) {
     char *printed;
     char name[160];
     const char *const words[] = {"practice", "bug", assay_exercises[i].name, "--yes", "--seed", "11"};
-    if (assay_exercises[i].op == NULL) continue;
+    if ((assay_exercises[i].backends & ASSAY_ON_CPU) == 0) continue;
     assert_int_equal(quietly(words, 6, &printed), CLI_OK);
     says(printed, "  1) line ");
     says(printed, "  2) line ");
@@ -149,9 +150,10 @@ static void test_the_bug_drill(void **state) {
     says(printed, "cause: ");
     says(printed, "score: ");
     free(printed);
-    snprintf(name, sizeof name, "work/practice-bug/run-%d/%s.c", i + 1, assay_exercises[i].name);
+    snprintf(name, sizeof name, "work/practice-bug/run-%d/%s.c", ++run, assay_exercises[i].name);
     assert_true(assay_file_exists(in_folder(name)));
   }
+  assert_true(run > 0);
 }
 
 static void test_the_demonstration(void **state) {

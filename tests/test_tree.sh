@@ -33,7 +33,8 @@ check() {
 
 # ---- what may include what -------------------------------------------------------------------------------------
 
-# Workshops stand between ops and check: they may include ops. A header is found by its unique base name.
+# Workshops stand between ops and check: they may include ops. What learners compile, starters and solutions, includes
+# the public headers only. A header is found by its unique base name.
 layers() {
   for file in $sources; do
     grep -nE '^[[:blank:]]*#[[:blank:]]*include[[:blank:]]*"' "$file" /dev/null
@@ -52,7 +53,7 @@ layers() {
       from = room(file)
       if (!(base in where)) { print file ": includes \"" target "\", which is nowhere"; next }
       to = where[base]
-      if (from == "include" || file ~ /^workshops\/[^\/]*\//) {
+      if (from == "include" || file ~ /^workshops\/[^\/]*\/[^\/]*_(starter|solution)\.cu?$/) {
         if (to != "include") print file ": may include only assay/*.h, and includes \"" target "\""
       } else if (from in rank && to in rank && rank[from] < rank[to])
         print file ": " from " must not include \"" target "\" of " to
@@ -78,7 +79,7 @@ names_in_machinery() {
     grep -rniE "(^|[^a-z])$name([^a-z]|\$)" $(ls -d $machinery 2>/dev/null)
   done | sort -u
   grep -v _ "$scratch/names" | while read -r name; do
-    grep -rnF "\"$name\"" $(ls -d $machinery 2>/dev/null)
+    grep -rnF "\"$name\"" $(ls -d $machinery 2>/dev/null) || true # none is what should be found
   done
 }
 
@@ -103,6 +104,12 @@ exported_symbols() {
 
 needed() {
   readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+}
+
+# What judges exercises is for the program alone.
+exercises_in_library() {
+  { ar t "$BUILD/libassay.a" && nm -D --defined-only "$BUILD/libassay.so"; } | grep -E '^b[0-9]_|beginner|walkthrough|workshops\.o|exercise'
+  nm "$BUILD/assay" | grep -q beginner || echo "the program has no exercises: is it the program?"
 }
 
 linked_libraries() {
@@ -282,6 +289,7 @@ check "includes run one way" layers
 check "no operator's name in the machinery" names_in_machinery
 check "file names are unique" unique_names
 check "exported symbols begin with assay_" exported_symbols
+check "exercises are no part of the library" exercises_in_library
 check "no library is linked that need not be" linked_libraries
 check "the public headers compile alone as C11" public_header_c
 check "the public header compiles alone as C++17" public_header_cxx

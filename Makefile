@@ -44,7 +44,7 @@ isa = $(if $(filter %_avx512bf16.c,$(1)),$(AVX512BF16_FLAGS),$(if $(filter %_avx
 	$(filter %_avx2.c,$(1)),$(AVX2_FLAGS),-ffp-contract=off)))
 
 # ---- files ----------------------------------------------------------------------------------------------------
-LIB_CORE := status tensor half rng fill probe probe_gpu probe_sanitize file process clock
+LIB_CORE := status tensor half rng fill probe probe_gpu probe_huge probe_sanitize file process clock
 # Files for instructions that the target does not have are left out; their rows in the tables of variants are too.
 LIB_SRC := $(filter-out $(if $(X86_64),,%_avx2.c %_avx512.c %_avx512bf16.c) $(if $(ONEDNN),,%onednn.c),\
 	$(wildcard $(LIB_CORE:%=core/%.c) device/*.c ops/*.c ops/*/*.c))

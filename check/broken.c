@@ -51,8 +51,9 @@ static bool finish(parser *self) {
   if (defect->file == NULL) return fail(self, "no \"file:\" in the block of ", defect->name);
   if (defect->caught_by == NULL) return fail(self, "no \"caught-by:\" in the block of ", defect->name);
   if (defect->why == NULL) return fail(self, "no \"why:\" in the block of ", defect->name);
-  if (defect->seen_on != NULL && strcmp(defect->seen_on, "simt") != 0) {
-    return fail(self, "\"seen-on:\" must be simt in the block of ", defect->name);
+  if (defect->seen_on != NULL && strcmp(defect->seen_on, "simt") != 0 &&
+      strcmp(defect->seen_on, "cuda") != 0) {
+    return fail(self, "\"seen-on:\" must be simt or cuda in the block of ", defect->name);
   }
   if (defect->old_text == NULL || defect->old_text[0] == '\0') {
     return fail(self, "no old text (\"- \" lines) in the block of ", defect->name);

@@ -17,8 +17,9 @@
  *
  * All '-' lines of a block form one old text, all '+' lines one new text (none: the old text is deleted).
  * A defect of a .cu file that only the emulator is sure to show has a line "seen-on: simt": hardware may give
- * the right values all the same. Lines that start with '#' and empty lines between blocks are ignored. `file`
- * is relative to the exercise's folder, or to the source folder when it holds a slash.
+ * the right values all the same. One that only a GPU is large or fast enough for has "seen-on: cuda". Lines
+ * that start with '#' and empty lines between blocks are ignored. `file` is relative to the exercise's
+ * folder, or to the source folder when it holds a slash.
  */
 typedef struct broken_defect {
   char *name;

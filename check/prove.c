@@ -80,6 +80,8 @@ static void try_defect(const proof *self, const broken_defect *defect, int named
                        prove_outcome *outcome) {
   enum { ATTEMPTS = 5 };
   prove_options options = *self->options;
+  /* Of the large checks only the one that is named: all of them would take minutes. */
+  if (self->exercise->subject->checks[named].tier == ASSAY_TIER_L) options.named_only = true;
   *outcome = (prove_outcome){.built = false};
   for (int attempt = 0; attempt < ATTEMPTS && !check_interrupted(); attempt++) {
     if (strchr(defect->file, '/') == NULL) {
@@ -93,8 +95,9 @@ static void try_defect(const proof *self, const broken_defect *defect, int named
 }
 
 static bool is_judged_here(const broken_defect *defect, const prove_options *options) {
-  if (!options->on_gpu) return true;
-  return prove_backend(defect->file, options) == ASSAY_CUDA && defect->seen_on == NULL;
+  const char *place = defect->seen_on;
+  if (!options->on_gpu) return place == NULL || strcmp(place, "cuda") != 0;
+  return prove_backend(defect->file, options) == ASSAY_CUDA && (place == NULL || strcmp(place, "cuda") == 0);
 }
 
 static void prove_defects(proof *self, const broken_list *list, const regex_t *filter) {

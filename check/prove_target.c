@@ -71,10 +71,13 @@ static const char *only_this(const char *check, char filter[PROVE_FILTER]) {
 void prove_run(const check_target *target, const prove_options *options, const char *only,
                prove_outcome *outcome) {
   char filter[PROVE_FILTER];
-  /* The first launch of a kernel compiles it. */
-  const double seconds = target->backend == ASSAY_CPU ? 2 : 30;
+  const assay_tier most = target->backend == ASSAY_SIMT ? ASSAY_TIER_S : ASSAY_TIER_M;
+  const int named = only != NULL ? prove_check_index(target->subject, only) : -1;
+  const bool large = named >= 0 && target->subject->checks[named].tier == ASSAY_TIER_L;
+  /* The first launch of a kernel compiles it; the operands of a large check take long to get to a GPU. */
+  const double seconds = large ? 0 : target->backend == ASSAY_CPU ? 2 : 30;
   const check_options checks = {.seed = options->seed,
-                                .tier = target->backend == ASSAY_SIMT ? ASSAY_TIER_S : ASSAY_TIER_M,
+                                .tier = large ? ASSAY_TIER_L : most,
                                 .filter = only_this(only, filter),
                                 .stop_early = options->one_stage,
                                 .seconds = options->seconds > 0 ? options->seconds : seconds};

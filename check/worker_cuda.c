@@ -4,6 +4,10 @@
  *
  * A mirror is [zone | pages | zone]. Its contents wait in a second buffer, the staging, and are copied from
  * there by the queue's own stream, behind a kernel that spins: whoever works on another stream is too early.
+ *
+ * With ASSAY_EXACT_MEMORY set a mirror is the operand and no more, and neither outputs nor scratch are
+ * written before a call: NVIDIA's compute-sanitizer then sees every access outside and every read of what
+ * nobody wrote, which the zones and the poison would hide from it.
  */
 #include "worker_cuda.h"
 
@@ -25,14 +29,21 @@ static const size_t staging_limit = (size_t)1 << 28;
 typedef struct mirror {
   cuda_address memory;
   cuda_address staging; /* 0: none */
-  size_t page_bytes;
-  size_t offset; /* of the data behind the first zone */
+  size_t from, bytes;   /* which of the mapped pages' bytes it holds */
+  size_t lead;          /* bytes in front of them: the zone, or what keeps the data aligned as on the host */
+  size_t at;            /* where in them the operand's data begin */
+  bool zones;
 } mirror;
 
 typedef struct guarded_scratch {
   cuda_address memory;
   size_t bytes;
 } guarded_scratch;
+
+static bool exact_memory(void) {
+  const char *asked = getenv("ASSAY_EXACT_MEMORY");
+  return asked != NULL && asked[0] != '\0' && strcmp(asked, "0") != 0;
+}
 
 /* What this process has on the GPU. A worker judges one kernel and ends. */
 static struct {
@@ -87,28 +98,36 @@ void worker_cuda_forget(int slot) {
   *m = (mirror){0};
 }
 
-void *worker_cuda_data(int slot, int64_t offset) {
-  const mirror *m = &gpu.mirrors[slot];
-  return (void *)(uintptr_t)(m->memory + ZONE + m->offset + (cuda_address)offset);
+static cuda_address data_of(const mirror *m) {
+  return m->memory + m->lead;
 }
 
-static bool open_mirror(const worker_operand *operand, mirror *m, assay_message *why) {
-  const size_t bytes = operand->mapping.page_bytes;
+void *worker_cuda_data(int slot, int64_t offset) {
+  const mirror *m = &gpu.mirrors[slot];
+  return (void *)(uintptr_t)(data_of(m) + m->at + (cuda_address)offset);
+}
+
+static bool open_mirror(const worker_operand *operand, bool exact, bool output, mirror *m,
+                        assay_message *why) {
+  const size_t at = (size_t)(operand->data - operand->mapping.pages);
   cuda_stream stream = stream_of(gpu.busy);
-  m->page_bytes = bytes;
-  m->offset = (size_t)(operand->data - operand->mapping.pages);
-  if (!succeeded(gpu.driver->memory_alloc(&m->memory, bytes + 2 * ZONE), "device memory", why)) return false;
-  if (bytes <= staging_limit && bytes > 0 &&
-      !succeeded(gpu.driver->memory_alloc(&m->staging, bytes), "device memory", why))
+  *m = exact ? (mirror){.from = at, .bytes = operand->bytes, .lead = at % 16}
+             : (mirror){.bytes = operand->mapping.page_bytes, .lead = ZONE, .at = at, .zones = true};
+  const size_t all = m->lead + m->bytes + (exact ? 0 : ZONE);
+  if (!succeeded(gpu.driver->memory_alloc(&m->memory, all > 0 ? all : 1), "device memory", why)) return false;
+  if (m->bytes <= staging_limit && m->bytes > 0 && !(exact && output) &&
+      !succeeded(gpu.driver->memory_alloc(&m->staging, m->bytes), "device memory", why))
     return false;
+  if (exact) return true;
   return succeeded(gpu.driver->memory_set(m->memory, ZONE_BYTE, ZONE, stream), "device memory", why) &&
-         succeeded(gpu.driver->memory_set(m->memory + ZONE + bytes, ZONE_BYTE, ZONE, stream), "device memory",
+         succeeded(gpu.driver->memory_set(data_of(m) + m->bytes, ZONE_BYTE, ZONE, stream), "device memory",
                    why);
 }
 
-/* One stretch of pages, to or from the device. */
+/* Of each stretch of pages what the mirror holds, to or from the device. */
 typedef struct transfer {
   const worker_operand *operand;
+  const mirror *m;
   cuda_address base;
   bool out;
   cuda_result result;
@@ -117,28 +136,36 @@ typedef struct transfer {
 static void transfer_extent(void *user, size_t offset, size_t bytes) {
   transfer *self = user;
   cuda_stream stream = stream_of(gpu.busy);
-  unsigned char *host = self->operand->mapping.pages + offset;
-  if (self->result != CUDA_OK) return;
-  self->result = self->out ? gpu.driver->copy_out(host, self->base + offset, bytes, stream)
-                           : gpu.driver->copy_in(self->base + offset, host, bytes, stream);
+  const size_t from = self->m->from;
+  const size_t first = offset > from ? offset : from;
+  const size_t end = offset + bytes < from + self->m->bytes ? offset + bytes : from + self->m->bytes;
+  if (self->result != CUDA_OK || first >= end) return;
+  unsigned char *host = self->operand->mapping.pages + first;
+  const cuda_address device = self->base + (first - from);
+  self->result = self->out ? gpu.driver->copy_out(host, device, end - first, stream)
+                           : gpu.driver->copy_in(device, host, end - first, stream);
 }
 
-static bool transfer_pages(const worker_operand *operand, cuda_address base, bool out, assay_message *why) {
-  transfer self = {operand, base, out, CUDA_OK};
+static bool transfer_pages(const worker_operand *operand, const mirror *m, cuda_address base, bool out,
+                           assay_message *why) {
+  transfer self = {operand, m, base, out, CUDA_OK};
   worker_extents(&operand->mapping, transfer_extent, &self);
   return succeeded(self.result, "copying an operand", why);
 }
 
 /* All-ones bytes are NaN in every element type: what a hole of the host's memory stands for. */
-static bool upload_slot(const worker *self, int slot, assay_message *why) {
+static bool upload_slot(const worker *self, int slot, bool output, assay_message *why) {
   const worker_operand *operand = &self->operands[slot];
   cuda_stream stream = stream_of(gpu.busy);
   mirror *m = &gpu.mirrors[slot];
-  if (m->memory == 0 && !open_mirror(operand, m, why)) return false;
-  if (m->staging != 0) return transfer_pages(operand, m->staging, false, why);
-  if (!succeeded(gpu.driver->memory_set(m->memory + ZONE, 0xff, m->page_bytes, stream), "device memory", why))
+  const bool exact = exact_memory();
+  if (m->memory == 0 && !open_mirror(operand, exact, output, m, why)) return false;
+  if (exact && output) return true;
+  if (m->staging != 0) return transfer_pages(operand, m, m->staging, false, why);
+  if (m->bytes > 0 &&
+      !succeeded(gpu.driver->memory_set(data_of(m), 0xff, m->bytes, stream), "device memory", why))
     return false;
-  return transfer_pages(operand, m->memory + ZONE, false, why);
+  return transfer_pages(operand, m, data_of(m), false, why);
 }
 
 /* Calls `visit` for the slot of every operand of a request; a slot may come more than once. */
@@ -153,7 +180,7 @@ static bool visit_slots(worker *self, const wire_call *call, slot_visit *visit, 
 }
 
 static bool upload_visit(worker *self, const wire_call *call, bool output, int index, void *user) {
-  return upload_slot(self, output ? call->out[index].slot : call->in[index].slot, user);
+  return upload_slot(self, output ? call->out[index].slot : call->in[index].slot, output, user);
 }
 
 bool worker_cuda_upload(worker *self, const run_request *request, assay_message *why) {
@@ -189,8 +216,8 @@ static bool fill_mirrors(assay_queue *real, const wire_call *wire, assay_message
     const int slot = i % 2 == 0 ? wire->in[i / 2].slot : wire->out[i / 2].slot;
     const mirror *m = slot >= 0 ? &gpu.mirrors[slot] : NULL;
     if (m == NULL || m->staging == 0) continue;
-    if (!succeeded(gpu.driver->copy_within(m->memory + ZONE, m->staging, m->page_bytes, stream),
-                   "copying an operand", why))
+    if (!succeeded(gpu.driver->copy_within(data_of(m), m->staging, m->bytes, stream), "copying an operand",
+                   why))
       return false;
   }
   return true;
@@ -278,6 +305,7 @@ assay_status worker_cuda_end(assay_queue *real, assay_streams streams, assay_sta
 void *worker_cuda_scratch(assay_queue *real, size_t bytes, uint64_t poison) {
   cuda_stream stream = stream_of(real);
   if (bytes == 0 || bytes > SIZE_MAX / 4 || scratch_count == SCRATCH_MOST) return NULL;
+  if (exact_memory()) return real->calls->scratch(real, bytes);
   const size_t rounded = (bytes + 63) / 64 * 64;
   void *memory = real->calls->scratch(real, rounded + 2 * ZONE);
   const cuda_address address = (cuda_address)(uintptr_t)memory;
@@ -297,13 +325,12 @@ void *worker_cuda_scratch(assay_queue *real, size_t bytes, uint64_t poison) {
 static bool input_intact(const worker_operand *operand, const mirror *m, const char *name,
                          assay_message *why) {
   if (m->staging == 0) return true;
-  unsigned char *copy = malloc(m->page_bytes);
+  unsigned char *copy = malloc(m->bytes);
   cuda_stream stream = stream_of(gpu.busy);
-  bool same =
-      copy != NULL &&
-      succeeded(gpu.driver->copy_out(copy, m->memory + ZONE, m->page_bytes, stream), "an input", why) &&
-      assay_queue_wait(gpu.busy) == ASSAY_OK;
-  if (same && memcmp(copy, operand->mapping.pages, m->page_bytes) != 0) {
+  bool same = copy != NULL &&
+              succeeded(gpu.driver->copy_out(copy, data_of(m), m->bytes, stream), "an input", why) &&
+              assay_queue_wait(gpu.busy) == ASSAY_OK;
+  if (same && memcmp(copy, operand->mapping.pages + m->from, m->bytes) != 0) {
     (void)assay_explain(why, ASSAY_OK, "the kernel wrote to %s; inputs are read-only", name);
     same = false;
   }
@@ -322,15 +349,19 @@ static bool download_visit(worker *self, const wire_call *call, bool output, int
   char behind[64];
   snprintf(before, sizeof before, "before the start of %s", name);
   snprintf(behind, sizeof behind, "past the end of %s", name);
-  if (!zone_intact(m->memory, before, why)) return false;
-  if (!zone_intact(m->memory + ZONE + m->page_bytes, behind, why)) return false;
+  if (m->zones && !zone_intact(m->memory, before, why)) return false;
+  if (m->zones && !zone_intact(data_of(m) + m->bytes, behind, why)) return false;
   /* A call that must be refused may name an input as its output. */
   if (!output || !operand->writable) return input_intact(operand, m, name, why);
-  return transfer_pages(operand, m->memory + ZONE, true, why) && assay_queue_wait(gpu.busy) == ASSAY_OK;
+  /* Of a workspace nobody looks at what is left, and much of it may never have been written. */
+  if (!m->zones && index > 0) return true;
+  return transfer_pages(operand, m, data_of(m), true, why) && assay_queue_wait(gpu.busy) == ASSAY_OK;
 }
 
 void worker_cuda_download(worker *self, const run_request *request, done_reply *reply) {
   assay_message why = {""};
+  if (exact_memory() && reply->status != ASSAY_OK)
+    return; /* nothing was written, and nothing is to be read */
   for (int i = 0; i < request->call_count; i++) {
     if (visit_slots(self, &request->calls[i], download_visit, &why)) continue;
     reply->failed = 1;

@@ -6,7 +6,6 @@
 #include "rehearse.h"
 #include "workshops/practice.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +98,13 @@ static const assay_exercise *exercise_for(const cli_args *args, bool demo) {
   return NULL;
 }
 
+static int list_sessions(void) {
+  const assay_practice *practice;
+  for (int i = 0; (practice = assay_practice_at(i)) != NULL; i++)
+    printf("%-10s  %-19s  %s\n", practice->name, practice->exercise, practice->title);
+  return CLI_OK;
+}
+
 static int run_practice(const cli_args *args) {
   const rehearsal how = {.unattended = args->values[PRACTICE_YES].given,
                          .seed = args->values[PRACTICE_SEED].given
@@ -107,44 +113,50 @@ static int run_practice(const cli_args *args) {
   const char *what = args->names[0];
   const bool bug = strcmp(what, "bug") == 0;
   const bool demo = strcmp(what, "demo") == 0;
-  const bool digit = isdigit((unsigned char)what[0]) && what[1] == '\0' && what[0] - '0' >= 1 &&
-                     what[0] - '0' <= assay_practice_count;
-  if (!bug && !demo && !digit) {
-    output_error("practice takes a session from 1 to %d, bug or demo, not \"%.60s\"", assay_practice_count,
-                 what);
+  const bool list = strcmp(what, "list") == 0;
+  const assay_practice *session = assay_practice_find(what);
+  if (!bug && !demo && !list && session == NULL) {
+    output_error("practice takes a session from 1 to %d, %s to %s, bug, demo or list, not \"%.60s\"",
+                 assay_practice_count, assay_capstones[0].name,
+                 assay_capstones[assay_capstone_count - 1].name, what);
     return CLI_USAGE;
   }
-  if (digit && args->name_count > 1) {
-    output_error("a session has its own exercise: \"%.60s\" is too many", args->names[1]);
+  if ((session != NULL || list) && args->name_count > 1) {
+    output_error("%s: \"%.60s\" is too many",
+                 list ? "list shows all sessions" : "a session has its own exercise", args->names[1]);
     return CLI_USAGE;
   }
+  if (list) return list_sessions();
   if (!how.unattended && !isatty(STDIN_FILENO)) {
     output_error("practice asks questions, and its input is no terminal: --yes runs it unattended");
     return CLI_USAGE;
   }
   output out;
   output_begin(&out, OUTPUT_COLOUR_NEVER);
-  if (digit) return rehearse_session(&how, what[0] - '0');
+  if (session != NULL) return rehearse_session(&how, session);
   const assay_exercise *exercise = exercise_for(args, demo);
   if (exercise == NULL) return CLI_USAGE;
   return bug ? rehearse_bug(&how, exercise) : rehearse_demo(&how, exercise);
 }
 
-static const char *const practice_examples[] = {"practice 1", "practice 4 --yes", "practice bug NAME",
-                                                "practice demo", NULL};
+static const char *const practice_examples[] = {
+    "practice list", "practice 1", "practice 4 --yes", "practice capstone_a", "practice bug NAME",
+    "practice demo", NULL};
 
 const cli_command command_practice = {
     .name = "practice",
-    .summary = "predict, measure, explain: six sessions, a bug drill, a demonstration",
-    .about = "A session asks for a prediction, changes one thing, runs the comparison, writes report and "
-             "record into "
-             "work/practice-N/ and ends with a question to answer aloud. \"bug\" shows a broken kernel and "
-             "its failing "
-             "check; you name line and cause. \"demo\" leads through a demonstration of five minutes. Where "
-             "a part needs a "
-             "GPU or PyTorch and there is none, the rest is done, the missing part is named, and the exit "
-             "code is 3.",
-    .names = "1..6 | bug [NAME] | demo [NAME]",
+    .summary = "predict, measure, explain: six sessions, three capstones, a bug drill, a demonstration",
+    .about =
+        "A session asks for a prediction, changes one thing, runs the comparison, writes report and "
+        "record into "
+        "work/practice-N/ and ends with a question to answer aloud. A capstone does the same for a task at "
+        "the end of the course (docs/capstones.md). \"bug\" shows a broken kernel and "
+        "its failing "
+        "check; you name line and cause. \"demo\" leads through a demonstration of five minutes. Where "
+        "a part needs a "
+        "GPU or PyTorch and there is none, the rest is done, the missing part is named, and the exit "
+        "code is 3.",
+    .names = "1..6 | capstone_a..capstone_c | bug [NAME] | demo [NAME] | list",
     .names_min = 1,
     .names_max = 2,
     .examples = practice_examples,

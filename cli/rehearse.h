@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "exercise.h"
+#include "workshops/practice.h"
 
 typedef struct rehearsal {
   bool unattended; /* --yes: small sizes, no questions */
@@ -14,7 +15,7 @@ typedef struct rehearsal {
 } rehearsal;
 
 /* Each returns the exit code. */
-int rehearse_session(const rehearsal *how, int number);
+int rehearse_session(const rehearsal *how, const assay_practice *practice);
 int rehearse_bug(const rehearsal *how, const assay_exercise *exercise);
 int rehearse_demo(const rehearsal *how, const assay_exercise *exercise);
 

@@ -10,6 +10,7 @@
 #include "cli.h"
 #include "core/json.h"
 #include "evidence/predict.h"
+#include "ops/ops.h"
 #include "output.h"
 #include "rehearse.h"
 #include "workshops/practice.h"
@@ -19,11 +20,20 @@ enum { ARGUMENTS = 24, ANSWER = 1024 };
 typedef struct session {
   const rehearsal *how;
   const assay_practice *practice;
-  int number;
-  char folder[ASSAY_PATH_SIZE];    /* work/practice-N/run-K */
+  char folder[ASSAY_PATH_SIZE];    /* work/practice-NAME/run-K */
   char predicted[ASSAY_PATH_SIZE]; /* the prediction's file; empty: exploratory */
   int missing;
 } session;
+
+/* A variant of the library, by the exercise's table; NULL when it is there. */
+static const char *missing_variant(const assay_practice *practice, const char *name) {
+  static char text[160];
+  const assay_exercise *exercise = assay_exercise_find(practice->exercise);
+  if (name == NULL || assay_variant_find(exercise->op, name) != NULL) return NULL;
+  snprintf(text, sizeof text, "UNAVAILABLE: the library has no variant %s of %s in this build", name,
+           practice->exercise);
+  return text;
+}
 
 static const char *missing_need(assay_practice_need need) {
   switch (need) {
@@ -37,9 +47,28 @@ static const char *missing_need(assay_practice_need need) {
   return NULL;
 }
 
+/* Why a step is left out; NULL when it is not. */
+static const char *missing_of(const assay_practice *practice, const assay_practice_step *step) {
+  const char *missing = missing_variant(practice, step->variant);
+  return missing != NULL ? missing : missing_need(step->need);
+}
+
+static bool is_timed(const assay_practice_step *step) {
+  return step->show == NULL && strcmp(step->command, "bench") == 0;
+}
+
+static bool times_something(const assay_practice *practice) {
+  for (int i = 0; i < practice->step_count; i++) {
+    if (is_timed(&practice->steps[i]) && missing_of(practice, &practice->steps[i]) == NULL) return true;
+  }
+  return false;
+}
+
 static void print_head(const session *self) {
   const assay_practice *practice = self->practice;
-  printf("Session %d: %s\n", self->number, practice->title);
+  const bool numbered = practice->name[0] >= '0' && practice->name[0] <= '9';
+  printf("%s%s%s%s\n", numbered ? "Session " : "", numbered ? practice->name : "", numbered ? ": " : "",
+         practice->title);
   printf("  exercise:   %s\n  change:     %s\n  comparison: %s\n", practice->exercise, practice->change,
          practice->comparison);
   for (int i = 0; i < practice->step_count; i++)
@@ -143,6 +172,18 @@ static int run_step(const session *self, const assay_practice_step *step, const 
   return timed ? rehearse_command(count, words) : run_into(report_file, count, words);
 }
 
+static void print_line(const char *line) {
+  puts(line);
+}
+
+static int show_something(const assay_practice_step *step) {
+  assay_message why = {""};
+  const assay_backend backend = step->need == PRACTICE_NEEDS_GPU ? ASSAY_CUDA : ASSAY_SIMT;
+  if (step->show(backend, print_line, &why)) return CLI_OK;
+  output_error("this was not to be seen here: %s", why.text);
+  return CLI_FAILED;
+}
+
 /* Dots, the fate of the prediction and the record, each by its own command. */
 static int show_results(const session *self, const char *report_file) {
   const char *const plot[] = {"plot", report_file};
@@ -165,13 +206,18 @@ static int run_steps(session *self, bool *ended_early) {
   *ended_early = true;
   for (int i = 0; i < self->practice->step_count; i++) {
     const assay_practice_step *step = &self->practice->steps[i];
-    const char *missing = missing_need(step->need);
+    const char *missing = missing_of(self->practice, step);
     char report_file[ASSAY_PATH_SIZE];
-    const bool timed = strcmp(step->command, "bench") == 0;
+    const bool timed = is_timed(step);
     printf("\nRun %d: %s\n", i + 1, step->what);
     if (missing != NULL) {
       printf("  left out: %s\n", missing);
       self->missing++;
+      continue;
+    }
+    if (step->show != NULL) {
+      const int code = show_something(step);
+      if (code != CLI_OK) return code;
       continue;
     }
     if (!assay_path_format(report_file, "%s/%s-%d.json", self->folder, timed ? "report" : "checks", i + 1)) {
@@ -189,13 +235,13 @@ static int run_steps(session *self, bool *ended_early) {
   return worst;
 }
 
-int rehearse_session(const rehearsal *how, int number) {
-  session self = {.how = how, .practice = &assay_practices[number - 1], .number = number};
+int rehearse_session(const rehearsal *how, const assay_practice *practice) {
+  session self = {.how = how, .practice = practice};
   char name[64];
-  snprintf(name, sizeof name, "practice-%d", number);
+  snprintf(name, sizeof name, "practice-%s", practice->name);
   if (!rehearse_folder(name, self.folder)) return CLI_FAILED;
   print_head(&self);
-  if (self.practice->prediction != NULL && !ask_prediction(&self)) {
+  if (practice->prediction != NULL && times_something(practice) && !ask_prediction(&self)) {
     puts("\nstopped before anything was timed");
     return CLI_FAILED;
   }
@@ -205,10 +251,13 @@ int rehearse_session(const rehearsal *how, int number) {
     output_error("the session ended early: a run ended with exit code %d", code);
     return code != CLI_OK ? code : CLI_FAILED;
   }
-  printf("\nExplain aloud: %s\n", self.practice->question);
+  if (practice->by_hand != NULL) puts("\nBy hand:");
+  for (int i = 0; practice->by_hand != NULL && practice->by_hand[i] != NULL; i++)
+    printf("  %s\n", practice->by_hand[i]);
+  printf("\nExplain aloud: %s\n", practice->question);
   if (self.missing > 0) {
     printf("missing: %d of %d runs could not be done here, see \"left out\" above\n", self.missing,
-           self.practice->step_count);
+           practice->step_count);
     if (code == CLI_OK) code = CLI_UNAVAILABLE;
   }
   return code;

@@ -163,6 +163,10 @@ void assay_probe_sanitize_sync(assay_probe *probe);
  * the result once. */
 void assay_probe_traffic(assay_probe *probe);
 
+/* The row's case, whose operands are packed and may hold more elements than 32 bits count (probe_huge.c):
+ * some rows against the oracle. Tier L: the operands exist in full, on a GPU as well. */
+void assay_probe_huge(assay_probe *probe);
+
 /* A device that `tensor` is not on: the CPU for a tensor of a GPU, device 0 or 1 for others. */
 int32_t assay_probe_other_device(const assay_tensor *tensor, bool cpu);
 

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* baselines.c - an operator's own baselines, then those of libraries whose headers this build has found. */
+/* baselines.c - an operator's own baselines, then those that stand in files of their own: of libraries whose
+ * headers this build has found, and of a GPU alone. */
 #include "ops.h"
 
 #include "bench_table.h"
+
+extern const assay_operator assay_split_softmax_op;
+extern const assay_bench_baseline assay_split_softmax_allocating;
 
 #if defined(ASSAY_ONEDNN)
 extern const assay_operator assay_strided_softmax_op;
 extern const assay_operator assay_softmax_backward_op;
 extern const assay_operator assay_fused_gemm_op;
-extern const assay_operator assay_split_softmax_op;
 extern const assay_bench_baseline assay_softmax_onednn;
 extern const assay_bench_baseline assay_vjp_onednn;
 extern const assay_bench_baseline assay_gemm_onednn;
@@ -25,6 +28,7 @@ static const struct {
     {&assay_fused_gemm_op, &assay_gemm_onednn},
     {&assay_split_softmax_op, &assay_split_softmax_onednn},
 #endif
+    {&assay_split_softmax_op, &assay_split_softmax_allocating},
     {NULL, NULL},
 };
 

@@ -4,6 +4,7 @@
 #
 #   scripts/gpu.sh pack                here: build the programs with their libraries inside, into build/gpu/
 #   scripts/gpu.sh check [NAME...]     there, in the same source tree with build/gpu/: the tests and the judge on the GPU
+#   scripts/gpu.sh huge [NAME...]      there: more than 2^31 elements, and indices of 32 bits planted in the solutions
 #   scripts/gpu.sh sanitize [NAME...]  there: the small checks under each tool of compute-sanitizer
 #   scripts/gpu.sh parity              there: the planted faults of tests/test_parity.c under each tool of compute-sanitizer
 #
@@ -11,10 +12,11 @@
 # of logs in $OUT (build/gpu-out unless that is set), and their last line is the sum; parity leaves parity.tsv there too.
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
-package=build/gpu
+package=${GPU_PACKAGE:-build/gpu}
 objects=build/gpu-obj
 out=${OUT:-build/gpu-out}
-tests="cuda kernel primitives nvrtc kernels parity"
+tests="cuda kernel primitives nvrtc kernels parity shared_workspace"
+pair_tests="cuda_two" # these take two GPUs
 
 fail() {
   printf 'gpu.sh: %s\n' "$*" >&2
@@ -46,7 +48,7 @@ pack() {
   rm -rf "$package"
   mkdir -p "$package" || exit 1
   programs=$objects/assay
-  for name in $tests; do
+  for name in $tests $pair_tests; do
     if [ -e "tests/test_$name.c" ]; then programs="$programs $objects/tests/test_$name"; fi
   done
   # shellcheck disable=SC2086
@@ -107,6 +109,7 @@ check() {
   begin
   step nvidia-smi nvidia-smi
   step env "$package/assay" env
+  [ "$(nvidia-smi -L | grep -c '^GPU')" -lt 2 ] || tests="$tests $pair_tests"
   [ -z "$asked" ] || tests=
   for name in $tests; do
     if [ -x "$package/test_$name" ]; then SHOWN=40 step "test_$name" "$package/test_$name"; fi
@@ -122,18 +125,73 @@ check() {
   finish check
 }
 
-# The worker is a process of its own, so the tools must follow it. They let one kernel run at a time: busy_stream, which
-# wants two at once, is left out by its first letters.
+# Operands of 4 GiB and more, 20 GiB of host memory a process: a few side by side. The checks of the library, then the
+# solutions with an index that wraps around, which must be caught.
+huge() {
+  begin
+  {
+    with_kernels | sed 's/$/ check --library --tier L --filter ^(full_size|full_inputs|large_strides)$/'
+    with_solutions | sed 's/$/ prove --named --filter ^cu_int/'
+  } >"$logs/work"
+  nvidia-smi >"$logs/nvidia-smi.log" 2>&1
+  # shellcheck disable=SC2016
+  timeout -k 5 "${HUGE_TOTAL_SECONDS:-280}" xargs -L 1 -P "${HUGE_JOBS:-5}" sh -c '
+    name=$2 command=$3 log=$1/$2-$3.log && shift 3
+    "$0" "$command" "$name" --backend cuda "$@" >"$log" 2>&1
+    echo "exit status $?" >>"$log"' "$package/assay" "$logs" <"$logs/work"
+  for log in "$logs"/*-check.log "$logs"/*-prove.log; do
+    [ -e "$log" ] || continue
+    if grep -q '^exit status 0$' "$log"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    echo "==> $(basename "$log" .log)"
+    cut -c1-150 "$log"
+  done
+  missing=$(($(wc -l <"$logs/work") - passed - failed))
+  failed=$((failed + missing))
+  [ $missing -eq 0 ] || echo "$missing runs are missing: the time did not suffice"
+  finish huge
+}
+
+# Every solution and every variant under every tool, then planted faults: each run is a process of its own, several side by
+# side (scripts/sanitize.sh). No tool may find anything in the kernels, and each must report the planted fault of its kind.
+# How many of the solutions' defects it reports, which are made for the emulator's tools, is told. The table is
+# $OUT/sanitize.tsv.
 sanitize() {
   begin
   command -v compute-sanitizer >/dev/null 2>&1 || fail "there is no compute-sanitizer here: it comes with the CUDA toolkit"
-  for name in $(with_kernels); do
-    for tool in memcheck racecheck synccheck initcheck; do
-      step "$name-$tool" compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 \
-        "$package/assay" check "$name" --library --backend cuda --tier S --filter '^[^b]|^b[^u]'
-    done
-  done
+  # shellcheck disable=SC2086
+  scripts/sanitize.sh list $asked >"$logs/work" || fail "'scripts/sanitize.sh list' failed"
+  compute-sanitizer --version >"$logs/version.log" 2>&1
+  nvidia-smi >"$logs/nvidia-smi.log" 2>&1
+  # Once without a tool: the code of most kernels is then in the cache before many processes want it.
+  sed -n 's/^\(solution\|library\) \([a-z_]*\) .*/\2 --\1/p' "$logs/work" | sort -u |
+    xargs -n 2 -P 16 timeout -k 5 40 "$package/assay" check --backend cuda --tier S --filter "$(scripts/sanitize.sh checks)" \
+      >"$logs/first.log" 2>&1
+  # shellcheck disable=SC2016
+  timeout -k 5 "${SANITIZE_TOTAL_SECONDS:-150}" xargs -n 4 -P "${SANITIZE_JOBS:-16}" sh -c \
+    'scripts/sanitize.sh one "$1" "$2" "$3" "$4" "$0"' "$logs" <"$logs/work" >"$logs/sanitize.tsv"
+  sort "$logs/sanitize.tsv" >"$out/sanitize.tsv" || exit 1
+  sanitize_sum <"$out/sanitize.tsv" >"$logs/sum"
+  cat "$logs/sum"
+  passed=$(grep -c '^ok ' "$logs/sum")
+  failed=$(grep -c '^not ok ' "$logs/sum")
+  missing=$(($(wc -l <"$logs/work") - $(wc -l <"$out/sanitize.tsv")))
+  [ $missing -eq 0 ] || echo "not ok    $missing runs are missing: the time did not suffice"
+  [ $missing -eq 0 ] || failed=$((failed + 1))
   finish sanitize
+}
+
+# A line for every kernel and tool, and one a tool for all defects of the solutions.
+sanitize_sum() {
+  awk -F '\t' '
+    $1 == "solution" || $1 == "library" {
+      printf("%s %s %s %s: %s, %s\n", ($5 == "clean" ? "ok    " : "not ok"), $2, ($3 == "-" ? $1 : $3), $4, $5, $6)
+    }
+    $1 == "fault" { printf("%s fault %s %s: %s\n", ($5 == "found" ? "ok    " : "not ok"), $2, $4, $5) }
+    $1 == "planted" { all[$4]++; found[$4] += ($5 == "found") }
+    END {
+      for (tool in all)
+        printf("told   planted in solutions, %s: %d of %d found\n", tool, found[tool], all[tool])
+    }'
 }
 
 # Every pair of a kernel and a tool is a process of its own, several side by side; a kernel that hangs is killed after a
@@ -168,7 +226,7 @@ stage=${1:-}
 [ $# -eq 0 ] || shift
 asked=$*
 case $stage in
-pack | check | sanitize | parity) "$stage" ;;
+pack | check | huge | sanitize | parity) "$stage" ;;
 *)
   sed -n 's/^#   \(scripts.*\)/\1/p' "$0" >&2
   exit 64

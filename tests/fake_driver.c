@@ -187,12 +187,21 @@ GIVES(cuFuncGetAttribute, (int *value, int attribute, void *function), *value = 
 GIVES(cuFuncGetParamInfo, (void *function, size_t index, size_t *offset, size_t *bytes),
       (*offset = 0, *bytes = argument_bytes))
 
-static void note_launch(const char *kind, const void *function, const unsigned grid[3],
-                        const unsigned block[3], unsigned shared_bytes, unsigned cluster,
-                        void *const *arguments) {
+/* "alone: current 1, stream 0": the device that is current, and that of the stream. */
+static void note_device(const char *what, const fake_stream *stream) {
+  char line[100];
+  snprintf(line, sizeof line, "%s: current %d, stream %d", what, depth > 0 ? stack[depth - 1]->device : -1,
+           stream->context->device);
+  note(line);
+}
+
+static void note_launch(const char *kind, const void *function, const fake_stream *stream,
+                        const unsigned grid[3], const unsigned block[3], unsigned shared_bytes,
+                        unsigned cluster, void *const *arguments) {
   char line[200];
   launches++;
   if (quiet) return;
+  note_device(kind, stream);
   snprintf(line, sizeof line, "%s %s grid %u %u %u block %u %u %u shared %u cluster %u argument %d", kind,
            (const char *)function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared_bytes,
            cluster, *(const int *)arguments[0]);
@@ -204,10 +213,10 @@ FAKE int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, u
                         void **extra);
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared_bytes, fake_stream *stream, void **arguments, void **extra) {
-  (void)stream, (void)extra;
+  (void)extra;
   const unsigned grid[] = {gx, gy, gz};
   const unsigned block[] = {bx, by, bz};
-  note_launch("launch", function, grid, block, shared_bytes, 1, arguments);
+  note_launch("launch", function, stream, grid, block, shared_bytes, 1, arguments);
   return answer("cuLaunchKernel");
 }
 
@@ -224,8 +233,8 @@ FAKE int cuLaunchKernelEx(const fake_config *config, void *function, void **argu
 int cuLaunchKernelEx(const fake_config *config, void *function, void **arguments, void **extra) {
   (void)extra;
   if (config->attribute_count != 1 || config->attributes[0] != 4) return 1;
-  note_launch("launch", function, config->grid, config->block, config->shared_bytes, config->attributes[2],
-              arguments);
+  note_launch("launch", function, config->stream, config->grid, config->block, config->shared_bytes,
+              config->attributes[2], arguments);
   return answer("cuLaunchKernelEx");
 }
 
@@ -258,7 +267,8 @@ int cuMemFree_v2(uint64_t address) {
 
 FAKE int cuMemAllocFromPoolAsync(uint64_t *address, size_t bytes, void *pool, fake_stream *stream);
 int cuMemAllocFromPoolAsync(uint64_t *address, size_t bytes, void *pool, fake_stream *stream) {
-  (void)pool, (void)stream;
+  (void)pool;
+  note_device("scratch", stream);
   return give_memory(address, bytes, "cuMemAllocFromPoolAsync");
 }
 

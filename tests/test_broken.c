@@ -72,6 +72,22 @@ static void faults_are_named_with_their_line(void **state) {
   refused("[a\n", "line 1: a block starts");
   refused("[a]\nfile: k\ncaught-by: c\nwhy: w\n- x\n[a]\n", "line 6: the name is taken");
   refused("[a]\nsomething: k\n", "line 2: expected");
+  refused("[a]\nfile: k\ncaught-by: c\nwhy: w\nseen-on: cpu\n- x\n", "must be simt or cuda");
+}
+
+static void places_to_be_seen_on(void **state) {
+  (void)state;
+  broken_list list;
+  assay_message why = {""};
+  assert_true(broken_parse("[a]\nfile: k\ncaught-by: c\nwhy: w\nseen-on: cuda\n- x\n"
+                           "[b]\nfile: k\ncaught-by: c\nwhy: w\nseen-on: simt\n- x\n"
+                           "[c]\nfile: k\ncaught-by: c\nwhy: w\n- x\n",
+                           &list, &why));
+  assert_int_equal(list.count, 3);
+  assert_string_equal(list.defects[0].seen_on, "cuda");
+  assert_string_equal(list.defects[1].seen_on, "simt");
+  assert_null(list.defects[2].seen_on);
+  broken_free(&list);
 }
 
 static char *apply(const char *old_text, const char *new_text, const char *source, assay_message *why) {
@@ -105,6 +121,7 @@ int main(void) {
       cmocka_unit_test(blocks_are_read),
       cmocka_unit_test(empty_text_is_an_empty_list),
       cmocka_unit_test(faults_are_named_with_their_line),
+      cmocka_unit_test(places_to_be_seen_on),
       cmocka_unit_test(exactly_one_place_is_replaced),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

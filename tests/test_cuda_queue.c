@@ -255,6 +255,35 @@ static void test_scratch(void **state) {
   assert_int_equal(times("cuStreamSynchronize"), 0);
 }
 
+/* Another device is current in the caller's thread, and stays so; what a queue does is its own device's. */
+static void test_other_device_current(void **state) {
+  (void)state;
+  const cuda_driver *driver = assay_cuda_driver(&(assay_message){""});
+  assay_queue *queues[] = {opened(0), opened(1)};
+  cuda_context contexts[2];
+  const assay_launch launch = some_launch(NULL);
+  for (int device = 0; device < 2; device++)
+    contexts[device] = assay_cuda_queue_of(queues[device])->space->context;
+  for (int device = 0; device < 2; device++) {
+    char wanted[64];
+    cuda_context current = NULL;
+    fake.forget();
+    assert_int_equal(driver->context_push(contexts[1 - device]), 0);
+    assert_non_null(assay_queue_scratch(queues[device], 100));
+    assert_int_equal(start(queues[device], &launch), ASSAY_OK);
+    assay_queue_release(queues[device]);
+    assert_int_equal(assay_queue_wait(queues[device]), ASSAY_OK);
+    assert_int_equal(fake.depth(), 1);
+    assert_int_equal(driver->context_pop(&current), 0);
+    assert_ptr_equal(current, contexts[1 - device]);
+    snprintf(wanted, sizeof wanted, "launch: current %d, stream %d\n", device, device);
+    says(fake.diary(), wanted);
+    snprintf(wanted, sizeof wanted, "scratch: current %d, stream %d\n", device, device);
+    says(fake.diary(), wanted);
+    assay_queue_close(queues[device]);
+  }
+}
+
 static void test_fault(void **state) {
   (void)state;
   assay_queue *queue = opened(0);
@@ -344,6 +373,7 @@ int main(int argc, char **argv) {
       WITH_QUEUE(test_refused_launches),
       WITH_QUEUE(test_source_that_does_not_compile),
       WITH_QUEUE(test_scratch),
+      WITH_QUEUE(test_other_device_current),
       WITH_QUEUE(test_fault),
       WITH_QUEUE(test_tools),
       WITH_QUEUE(test_time_of_a_hit),

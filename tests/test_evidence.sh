@@ -246,8 +246,11 @@ run 64 practice 1
 complains 'no terminal: --yes'
 report $right "practice without a terminal asks for --yes"
 run 64 practice 7 --yes
-complains 'from 1 to 6, bug or demo'
+complains 'from 1 to 6, capstone_a to capstone_c, bug, demo or list'
 report $right "practice names what there is"
+run 0 practice list
+says '^capstone_b +split_softmax +Capstone B: '
+report $right "practice list shows sessions and capstones"
 run 64 practice 1 something --yes
 complains 'its own exercise'
 report $right "a session takes no exercise"

@@ -2,6 +2,8 @@
 /* practice.c - the tables of the practice sessions, one a workshop. */
 #include "practice.h"
 
+#include <string.h>
+
 #define STEPS(table) .steps = (table), .step_count = (int)(sizeof(table) / sizeof((table)[0]))
 
 static const assay_practice_step direct_or_copy[] = {
@@ -95,21 +97,24 @@ static const assay_practice_step key_tiles[] = {
 };
 
 const assay_practice assay_practices[] = {
-    {.exercise = "strided_softmax",
+    {.name = "1",
+     .exercise = "strided_softmax",
      .title = "Read in place, or copy first",
      .change = "how a transposed matrix is read: in place by its strides, or from a contiguous copy",
      .comparison = "each variant against copy_then_kernel, whose copy is part of its time",
      .prediction = "256x257: plain < 1 * copy_then_kernel",
      .question = "When does a copy earn back what it costs, and what about the matrix decides that?",
      STEPS(direct_or_copy)},
-    {.exercise = "softmax_backward",
+    {.name = "2",
+     .exercise = "softmax_backward",
      .title = "One pass, or an expression of passes",
      .change = "whether the intermediate results are written to memory",
      .comparison = "each variant against eager_fp32, which converts, multiplies, sums and subtracts in turn",
      .prediction = "256x1025: plain < 0.7 * eager_fp32",
      .question = "Why is the N-by-N matrix of derivatives never needed, although the formula begins with it?",
      STEPS(fused_or_eager)},
-    {.exercise = "fused_gemm",
+    {.name = "3",
+     .exercise = "fused_gemm",
      .title = "The order of tiles, then their height",
      .change = "group first, then tile_m; never both at once",
      .comparison = "the solution's knobs among each other and against fp32_gemm_then_cast",
@@ -118,20 +123,23 @@ const assay_practice assay_practices[] = {
                  "one that "
                  "rounds earlier prove?",
      STEPS(group_then_tile)},
-    {.exercise = "online_normalizer",
+    {.name = "4",
+     .exercise = "online_normalizer",
      .title = "Any cut, any tree, one result",
      .change = "where the elements are cut, and in which order the parts are merged",
      .comparison = "every cut and tree against the definition; extreme logits; states of nothing",
      .question = "Why does a state carry its maximum, when only the sum is divided by in the end?",
      STEPS(partitions_and_trees)},
-    {.exercise = "split_softmax",
+    {.name = "5",
+     .exercise = "split_softmax",
      .title = "How long a piece may be",
      .change = "the chunk: 256, 1024 or 4096 elements",
      .comparison = "the three chunks among each other and against eager_fp32, for few rows and for many",
      .prediction = "4x32769: solution < 1 * eager_fp32",
      .question = "What do more pieces win, what does each of them cost, and at which shape do the two meet?",
      STEPS(chunk_sizes)},
-    {.exercise = "streaming_attention",
+    {.name = "6",
+     .exercise = "streaming_attention",
      .title = "Tiles of keys, and no matrix of scores",
      .change = "block_n: 32 or 64 keys a tile",
      .comparison = "both tiles against dense_attention, which stores every score, causal",
@@ -141,3 +149,17 @@ const assay_practice assay_practices[] = {
      STEPS(key_tiles)},
 };
 const int assay_practice_count = (int)(sizeof assay_practices / sizeof assay_practices[0]);
+
+const assay_practice *assay_practice_at(int index) {
+  if (index >= 0 && index < assay_practice_count) return &assay_practices[index];
+  index -= assay_practice_count;
+  return index >= 0 && index < assay_capstone_count ? &assay_capstones[index] : NULL;
+}
+
+const assay_practice *assay_practice_find(const char *name) {
+  const assay_practice *practice;
+  for (int i = 0; (practice = assay_practice_at(i)) != NULL; i++) {
+    if (strcmp(practice->name, name) == 0) return practice;
+  }
+  return NULL;
+}

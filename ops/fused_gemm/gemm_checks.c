@@ -37,6 +37,9 @@
   ROW(m, n, k, FP16, PACKED, assay_gemm_fill_balanced, 2048, 64, ),                                          \
       ROW(m, n, k, BF16, PACKED, assay_gemm_fill_balanced, 256, 16, )
 
+/* A, then B of more than 2^31 elements; of B, 256 rows lie behind these. */
+static const assay_row huge_rows[] = {ROW(278528, 8, 8192, FP16, PACKED, assay_gemm_fill_normal, 0, 0, ),
+                                      ROW(2, 524296, 4352, FP16, PACKED, assay_gemm_fill_normal, 0, 0, )};
 static const assay_row single_rows[] = {
     ROW(1, 1, 1, BOTH, PACKED, assay_gemm_fill_normal, 0, 0, .degenerate = true),
     ROW(1, 1, 37, BOTH, PACKED, assay_gemm_fill_normal, 0, 0, .degenerate = true),
@@ -292,6 +295,8 @@ const assay_check assay_gemm_checks[] = {
     /* Too much for the emulator, which takes millions of elements a second. */
     BACKEND_CHECK("contract", "full_size", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
                   "output indices are computed in 32 bits", .run = assay_gemm_full_size),
+    BACKEND_CHECK("contract", "full_inputs", L, ASSAY_ON_CUDA, "input indices are computed in 32 bits",
+                  ROWS(huge_rows), .run = assay_probe_huge),
     BACKEND_CHECK("contract", "random_shapes", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
                   "a combination of sizes that nobody thought of", .scope = ASSAY_SCOPE_LIBRARY,
                   .run = assay_gemm_random_shapes),

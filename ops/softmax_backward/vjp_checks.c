@@ -44,6 +44,8 @@ enum {
 #define PAIR(rows_, columns_, dtypes_, layouts_)                                                             \
   ROW(rows_, columns_, dtypes_, layouts_, assay_vjp_fill_pair, 1, 1)
 
+/* 2^31 elements and 64 rows more. */
+static const assay_row huge_rows[] = {PAIR(524352, 4096, FP16, PACKED)};
 static const assay_row single_column_rows[] = {PAIR(5, 1, FLOATS, BOTH_WAYS | GENERAL)};
 static const assay_row vector_edge_rows[] = {
     PAIR(3, 2, FLOATS, PACKED),   PAIR(3, 3, FLOATS, PACKED),   PAIR(3, 4, FLOATS, PACKED),
@@ -260,6 +262,8 @@ const assay_check assay_vjp_checks[] = {
     /* Too much for the emulator, which takes millions of elements a second. */
     BACKEND_CHECK("contract", "full_size", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
                   "output indices are computed in 32 bits", .run = assay_vjp_full_size),
+    BACKEND_CHECK("contract", "full_inputs", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
+                  "input indices are computed in 32 bits", ROWS(huge_rows), .run = assay_probe_huge),
     BACKEND_CHECK("contract", "random_shapes", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
                   "a combination of sizes that nobody thought of", .scope = ASSAY_SCOPE_LIBRARY,
                   .run = assay_vjp_random_shapes),

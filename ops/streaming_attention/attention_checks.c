@@ -76,6 +76,13 @@ static const assay_row block_rows[] = {
     NORMAL(193, 32, HALVES, PACKED, 0, 32),
     NORMAL(193, 32, HALVES, PACKED, 0, 64),
 };
+/* One row; one behind a tile of 16, 32, 64 or 128 keys, with both values of block_n. */
+static const assay_row causal_tile_rows[] = {
+    NORMAL(1, 16, HALVES, PACKED, 1, 32),  NORMAL(1, 32, HALVES, PACKED, 1, 64),
+    NORMAL(17, 32, HALVES, PACKED, 1, 32), NORMAL(17, 16, HALVES, PACKED, 1, 64),
+    NORMAL(33, 16, HALVES, PACKED, 1, 32), NORMAL(33, 64, HALVES, PACKED, 1, 64),
+    NORMAL(65, 64, HALVES, PACKED, 1, 32), NORMAL(65, 16, HALVES, PACKED, 1, 64),
+    NORMAL(129, 32, FP16, PACKED, 1, 32),  NORMAL(129, 16, BF16, PACKED, 1, 64)};
 static const assay_row longest_rows[] = {
     NORMAL(2048, 32, FP16, PACKED, 1, 0),
     NORMAL(2047, 16, BF16, PACKED, 1, 32),
@@ -162,6 +169,8 @@ static const assay_row interleaved_rows[] = {HEADS(33, 16, 3, 2, HALVES, INTERLE
                                              HEADS(70, 40, 4, 1, HALVES, INTERLEAVED, 0, 0)};
 static const assay_row shared_rows[] = {HEADS(33, 16, 3, 2, HALVES, SHARED, 1, 0),
                                         HEADS(66, 64, 2, 2, HALVES, SHARED, 0, 0)};
+/* Each of q, k and v, and o, has 2^31 elements and two batches more. */
+static const assay_row huge_rows[] = {HEADS(16, 64, 1024, 2050, FP16, PACKED, 1, 0)};
 static const assay_row long_rows[] = {NORMAL(2500, 8, FP16, PACKED, 1, 0)};
 
 static const assay_row sanitize_rows[] = {
@@ -181,6 +190,8 @@ const assay_check assay_attention_checks[] = {
     CHECK("values", "scale", S, "the scores are not divided by sqrt(d)", ROWS(scale_rows),
           .run = assay_attention_scale),
     CHECK("values", "block_sizes", S, "a value of block_n changes the result", ROWS(block_rows)),
+    CHECK("values", "causal_tiles", S, "the loop over key tiles ends before the diagonal of a row",
+          ROWS(causal_tile_rows)),
     CHECK("values", "prefix_averages", S, "equal scores do not give the average of the visible values",
           .run = assay_attention_prefix_averages),
     CHECK("values", "output_rounding", S, "results are truncated, or rounded twice",
@@ -267,6 +278,9 @@ const assay_check assay_attention_checks[] = {
     BACKEND_CHECK("contract", "full_size", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
                   "output indices are computed in 32 bits", .scope = ASSAY_SCOPE_LIBRARY,
                   .run = assay_attention_full_size),
+    BACKEND_CHECK("contract", "full_inputs", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
+                  "input indices are computed in 32 bits", ROWS(huge_rows), .scope = ASSAY_SCOPE_LIBRARY,
+                  .run = assay_probe_huge),
     BACKEND_CHECK("contract", "random_shapes", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
                   "a combination of sizes that nobody thought of", .scope = ASSAY_SCOPE_LIBRARY,
                   .run = assay_attention_random_shapes),

@@ -164,6 +164,8 @@ static const assay_row widest_rows[] = {NORMAL(3, 8191, FLOATS, PACKED), NORMAL(
 
 static const assay_row many_rows[] = {NORMAL(1031, 3, FLOATS, BOTH_WAYS), NORMAL(2053, 33, FP32, BOTH_WAYS)};
 
+/* 2^31 elements and 64 rows more. */
+static const assay_row huge_rows[] = {ROW(524352, 4096, FP16, PACKED, assay_fill_normal, 0, 2)};
 static const assay_row no_rows[] = {DEGENERATE(0, 5, FLOATS, PACKED, assay_fill_normal, 0, 1),
                                     DEGENERATE(0, 8192, FP32, TRANSPOSED, assay_fill_normal, 0, 1)};
 
@@ -348,6 +350,8 @@ const assay_check assay_softmax_checks[] = {
     /* Too much for the emulator, which takes millions of elements a second. */
     BACKEND_CHECK("contract", "full_size", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
                   "output indices are computed in 32 bits", .run = assay_softmax_full_size),
+    BACKEND_CHECK("contract", "full_inputs", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
+                  "input indices are computed in 32 bits", ROWS(huge_rows), .run = assay_probe_huge),
     BACKEND_CHECK("contract", "random_shapes", L, ASSAY_ON_CPU | ASSAY_ON_CUDA,
                   "a combination of sizes that nobody thought of", .scope = ASSAY_SCOPE_LIBRARY,
                   .run = assay_softmax_random_shapes),

@@ -11,7 +11,13 @@ PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
-DATADIR ?= $(PREFIX)/share/assay
+SHAREDIR ?= $(PREFIX)/share
+DATADIR ?= $(SHAREDIR)/assay
+MANDIR ?= $(SHAREDIR)/man
+BASHDIR ?= $(SHAREDIR)/bash-completion/completions
+ZSHDIR ?= $(SHAREDIR)/zsh/site-functions
+FISHDIR ?= $(SHAREDIR)/fish/vendor_completions.d
+SCDOC ?= scdoc
 CLANG ?= clang
 CLANG_FORMAT ?= clang-format
 CLANG_TIDY ?= clang-tidy
@@ -43,6 +49,9 @@ AVX512BF16_FLAGS := $(if $(X86_64),-mavx512bf16 $(AVX512_FLAGS))
 isa = $(if $(filter %_avx512bf16.c,$(1)),$(AVX512BF16_FLAGS),$(if $(filter %_avx512.c,$(1)),$(AVX512_FLAGS),$(if \
 	$(filter %_avx2.c,$(1)),$(AVX2_FLAGS),-ffp-contract=off)))
 
+# Of one object only.
+DEFINES :=
+
 # ---- files ----------------------------------------------------------------------------------------------------
 LIB_CORE := status tensor half rng fill probe probe_gpu probe_huge probe_sanitize file process clock
 # Files for instructions that the target does not have are left out; their rows in the tables of variants are too.
@@ -71,6 +80,11 @@ FAKE_DRIVER := $(BUILD)/tests/fake/libcuda.so.1
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(BUILD)/%)
 LIBRARIES := $(BUILD)/libassay.a $(BUILD)/libassay.so
 LIB_LIBS := -lm -ldl -lpthread
+# What is made for an installation only: its messages call the program "assay", and those of a tree "./assay".
+INSTALLED := $(BUILD)/installed
+RENAMED_OBJ := $(call object,$(shell grep -lw PROGRAM cli/*.c))
+SHELLS := bash zsh fish
+MAN := $(patsubst docs/man/%.scd,$(INSTALLED)/man/%,$(wildcard docs/man/*.scd))
 LIBS := -ljansson -lsodium $(LIB_LIBS)
 
 # A program that is not in build/ must be told where ops/ and workshops/ are.
@@ -79,7 +93,7 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(or $(filter 1,$(V)),$(findstring s,$(firstword -$(MAKEFLAGS)))),@:,@printf '  %-6s %s\n' $(1) $(2))
 
 # ---- build ----------------------------------------------------------------------------------------------------
-.PHONY: all tests check check-long sanitize fuzz fuzz-run fuzz-replay fmt lint tidy install uninstall clean help FORCE
+.PHONY: all tests check check-long sanitize fuzz fuzz-run fuzz-replay fmt lint tidy man package installed install uninstall clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -87,7 +101,7 @@ all: $(BUILD)/assay $(LIBRARIES) ## build the program and the library (default)
 
 # Rewritten only when their content changes: other flags rebuild everything, another list of files links again.
 $(BUILD)/flags: export CONTENT = $(COMPILE)
-$(BUILD)/objects: export CONTENT = $(OBJ) $(LDFLAGS)
+$(BUILD)/objects: export CONTENT = $(OBJ:$(BUILD)/%=%) $(LDFLAGS)
 $(BUILD)/embedded.list: export CONTENT = $(EMBEDDED)
 $(BUILD)/flags $(BUILD)/objects $(BUILD)/embedded.list: FORCE
 	@mkdir -p $(@D); printf '%s\n' "$$CONTENT" | cmp -s - $@ || printf '%s\n' "$$CONTENT" >$@
@@ -103,7 +117,7 @@ $(BUILD)/requirements: $(BUILD)/flags
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) $(call isa,$<) -MMD -MP -c $< -o $@
+	$(Q)$(COMPILE) $(DEFINES) $(call isa,$<) -MMD -MP -c $< -o $@
 $(filter-out $(LIB_OBJ),$(OBJ)): | $(BUILD)/requirements
 
 $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
@@ -118,8 +132,15 @@ $(BUILD)/embedded.o: $(BUILD)/embedded.c $(BUILD)/flags
 	$(call say,CC,$<)
 	$(Q)$(COMPILE) -MMD -MP -c $< -o $@
 
-# Reports say with which flags the library's variants were compiled.
-$(BUILD)/evidence/surroundings.o $(BUILD)/tidy/evidence/surroundings.ok: CPPFLAGS += -DASSAY_BUILD_FLAGS='"$(CFLAGS)"'
+# Reports say with which flags the library's variants were compiled; the folder of a package's build is none of them.
+$(BUILD)/evidence/surroundings.o $(BUILD)/tidy/evidence/surroundings.ok: CPPFLAGS += -DASSAY_BUILD_FLAGS='"$(filter-out -ffile-prefix-map=%,$(CFLAGS))"'
+
+# The revision that `assay --version` shows. A copy of the tree without its history keeps what it was built with.
+$(BUILD)/revision: FORCE
+	@mkdir -p $(@D); [ -e $@ ] || : >$@; [ ! -e .git ] || ! now=$$(git describe --always --dirty --abbrev=12 --exclude='*' \
+	  2>/dev/null) || [ "$$now" = "$$(cat $@)" ] || echo "$$now" >$@
+$(BUILD)/cli/main.o: $(BUILD)/revision
+$(BUILD)/cli/main.o: DEFINES = -DASSAY_REVISION='"$(shell cat $(BUILD)/revision 2>/dev/null)"'
 
 $(BUILD)/assay: $(OBJ) $(BUILD)/objects
 	$(call say,LINK,$@)
@@ -129,10 +150,16 @@ $(BUILD)/libassay.a: $(LIB_OBJ) $(BUILD)/objects
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
+# What the library exports is what its header declares, under the version of its interface.
+$(BUILD)/libassay.map: include/assay/assay.h Makefile
+	@mkdir -p $(@D); { echo 'LIBASSAY_$(SOVERSION) { global:'; \
+	  sed -n 's/^ASSAY_API [^(]*[ *]\(assay_[a-z0-9_]*\)(.*/  \1;/p' $<; echo 'local: *; };'; } >$@
+
 # A sanitizer's functions come from the program, so only a plain library must be complete in itself (-z defs).
-$(BUILD)/libassay.so.$(SOVERSION): $(LIB_OBJ) $(BUILD)/objects
+$(BUILD)/libassay.so.$(SOVERSION): $(LIB_OBJ) $(BUILD)/objects $(BUILD)/libassay.map
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -shared -Wl,-soname,$(@F) $(if $(SANITIZE),,-Wl,-z,defs) $(LIB_OBJ) $(LIB_LIBS) -o $@
+	$(Q)$(LINK) -shared -Wl,-soname,$(@F) -Wl,--version-script,$(BUILD)/libassay.map \
+	  $(if $(SANITIZE),,-Wl,-z,defs) $(LIB_OBJ) $(LIB_LIBS) -o $@
 
 $(BUILD)/libassay.so: $(BUILD)/libassay.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
@@ -167,7 +194,7 @@ SANITIZER_OPTIONS := handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill
 sanitize: ## the tests under the address and undefined-behaviour sanitizers
 	@ASAN_OPTIONS=$(SANITIZER_OPTIONS) UBSAN_OPTIONS=$(SANITIZER_OPTIONS):print_stacktrace=1 \
 	  $(MAKE) BUILD=$(BUILD)/sanitize SANITIZE=address,undefined CFLAGS="-O1 -g" \
-	  TESTS="$(or $(TESTS),$(filter-out tree prove,$(patsubst tests/test_%,%,$(basename $(wildcard tests/test_*.c tests/test_*.sh)))))" check
+	  TESTS="$(or $(TESTS),$(filter-out tree prove install add_operator,$(patsubst tests/test_%,%,$(basename $(wildcard tests/test_*.c tests/test_*.sh)))))" check
 
 fuzz: ## run each fuzz target (or FUZZ_TARGETS) for FUZZ_SECONDS (clang with libFuzzer)
 	@$(MAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined fuzz-run
@@ -196,9 +223,9 @@ fuzz-run: $(FUZZ_BIN)
 fmt: ## format all sources
 	$(CLANG_FORMAT) -i $(FORMATTED)
 
-lint: ## formatting, style rules and clang-tidy
+lint: $(LIBRARIES) ## formatting, style rules, spelling, cppcheck and clang-tidy
 	$(CLANG_FORMAT) --dry-run -Werror $(FORMATTED)
-	@tests/lint.sh
+	@BUILD=$(BUILD) tests/lint.sh
 	@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) tidy
 
 tidy: $(patsubst %.c,$(BUILD)/tidy/%.ok,$(SRC) $(EXERCISE_SRC) $(TEST_SRC) $(FUZZ_SRC))
@@ -211,22 +238,67 @@ $(BUILD)/tidy/%.ok: %.c $(BUILD)/%.o .clang-tidy
 	@touch $@
 
 # ---- install --------------------------------------------------------------------------------------------------
-install: all ## install under PREFIX (/usr/local), staged in DESTDIR
-	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR)/assay $(DATADIR))
-	install -m 755 $(BUILD)/assay $(DESTDIR)$(BINDIR)/assay
-	install -m 644 $(BUILD)/libassay.a $(DESTDIR)$(LIBDIR)/libassay.a
-	install -m 755 $(BUILD)/libassay.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libassay.so.$(SOVERSION)
+$(INSTALLED)/%.o: %.c $(BUILD)/flags
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -DPROGRAM='"assay"' -ffp-contract=off -MMD -MP -c $< -o $@
+
+$(INSTALLED)/assay: $(RENAMED_OBJ:$(BUILD)/%=$(INSTALLED)/%) $(filter-out $(RENAMED_OBJ),$(OBJ)) $(BUILD)/objects
+	$(call say,LINK,$@)
+	$(Q)$(LINK) $(filter %.o,$^) $(LIBS) -o $@
+
+$(SHELLS:%=$(INSTALLED)/completion.%): $(INSTALLED)/completion.%: $(INSTALLED)/assay
+	$(Q)$< completion $* >$@
+
+man: $(MAN) ## the manual pages, with scdoc
+
+$(INSTALLED)/man/%: docs/man/%.scd
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)$(SCDOC) <$< >$@
+
+# Paths in both files are those of the final place; that of CMake finds it from where the file itself lies.
+from = $(shell realpath -m --relative-to='$(1)' '$(2)')
+$(INSTALLED)/%: packaging/%.in FORCE
+	@mkdir -p $(@D)
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
+	  -e 's|@OPENMP@|$(OPENMP)|; s|@SOVERSION@|$(SOVERSION)|; s|@LIB_UP@|$(call from,$(LIBDIR)/cmake/assay,$(LIBDIR))|' \
+	  -e 's|@INCLUDE_UP@|$(call from,$(LIBDIR)/cmake/assay,$(INCLUDEDIR))|' $< >$@
+
+# What the program reads while it runs: exercises, headers for kernels, and the sources that reports are held against.
+DATA = $(shell find ops workshops include -type f ! -name '.*' ! -name '*~') $(wildcard check/*.cu)
+CMAKE_FILES := assay-config.cmake assay-config-version.cmake
+PAGES := $(if $(shell command -v $(SCDOC)),$(MAN))
+put = install -D -m $(1) $(2) $(DESTDIR)$(3)
+
+installed: all $(INSTALLED)/assay $(INSTALLED)/assay.pc $(CMAKE_FILES:%=$(INSTALLED)/%) \
+  $(SHELLS:%=$(INSTALLED)/completion.%) $(PAGES)
+
+install: installed ## install under PREFIX (/usr/local), staged in DESTDIR
+	$(call put,755,$(INSTALLED)/assay,$(BINDIR)/assay)
+	$(call put,644,$(BUILD)/libassay.a,$(LIBDIR)/libassay.a)
+	$(call put,755,$(BUILD)/libassay.so.$(SOVERSION),$(LIBDIR)/libassay.so.$(SOVERSION))
 	ln -sf libassay.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libassay.so
-	install -m 644 include/assay/assay.h $(DESTDIR)$(INCLUDEDIR)/assay/assay.h
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
-	  -e 's|@OPENMP@|$(OPENMP)|' assay.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/assay.pc
-	cp -R ops workshops include $(DESTDIR)$(DATADIR)/
+	$(call put,644,include/assay/assay.h,$(INCLUDEDIR)/assay/assay.h)
+	$(call put,644,$(INSTALLED)/assay.pc,$(LIBDIR)/pkgconfig/assay.pc)
+	install -d $(DESTDIR)$(LIBDIR)/cmake/assay $(DESTDIR)$(MANDIR)/man1
+	install -m 644 $(CMAKE_FILES:%=$(INSTALLED)/%) $(DESTDIR)$(LIBDIR)/cmake/assay
+	$(call put,644,$(INSTALLED)/completion.bash,$(BASHDIR)/assay)
+	$(call put,644,$(INSTALLED)/completion.zsh,$(ZSHDIR)/_assay)
+	$(call put,644,$(INSTALLED)/completion.fish,$(FISHDIR)/assay.fish)
+	$(if $(PAGES),install -m 644 $(PAGES) $(DESTDIR)$(MANDIR)/man1,@echo 'no manual pages: $(SCDOC) is not here')
+	@for file in $(DATA); do $(call put,644,$$file,$(DATADIR)/$$file) || exit 1; done
+	@sed -i 's|\./assay |assay |g' $(addprefix $(DESTDIR)$(DATADIR)/,$(filter %.md %_starter.c %_starter.cu,$(DATA)))
 
 uninstall: ## remove what install put there
 	rm -f $(addprefix $(DESTDIR),$(BINDIR)/assay $(LIBDIR)/pkgconfig/assay.pc $(INCLUDEDIR)/assay/assay.h \
-	  $(LIBDIR)/libassay.a $(LIBDIR)/libassay.so $(LIBDIR)/libassay.so.$(SOVERSION))
-	rm -rf $(addprefix $(DESTDIR)$(DATADIR)/,ops workshops include)
-	-rmdir $(addprefix $(DESTDIR),$(INCLUDEDIR)/assay $(DATADIR)) 2>/dev/null
+	  $(LIBDIR)/libassay.a $(LIBDIR)/libassay.so $(LIBDIR)/libassay.so.$(SOVERSION) $(CMAKE_FILES:%=$(LIBDIR)/cmake/assay/%) \
+	  $(BASHDIR)/assay $(ZSHDIR)/_assay $(FISHDIR)/assay.fish $(patsubst docs/man/%.scd,$(MANDIR)/man1/%,$(wildcard docs/man/*.scd)))
+	rm -rf $(addprefix $(DESTDIR)$(DATADIR)/,ops workshops include check)
+	-rmdir $(addprefix $(DESTDIR),$(INCLUDEDIR)/assay $(LIBDIR)/cmake/assay $(DATADIR)) 2>/dev/null
+
+package: ## the Debian packages, built and tried: scripts/package.sh says how
+	scripts/package.sh
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)
@@ -234,4 +306,4 @@ clean: ## remove the build folder
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*\#\# /\1\t/p' Makefile | expand -t 14
 
--include $(BUILD)/embedded.d $(CU_SRC:%=$(BUILD)/%.d) $(patsubst %.c,$(BUILD)/%.d,$(SRC) $(TEST_SRC) $(FUZZ_SRC) $(EXERCISE_SRC))
+-include $(RENAMED_OBJ:$(BUILD)/%.o=$(INSTALLED)/%.d) $(BUILD)/embedded.d $(CU_SRC:%=$(BUILD)/%.d) $(patsubst %.c,$(BUILD)/%.d,$(SRC) $(TEST_SRC) $(FUZZ_SRC) $(EXERCISE_SRC))

@@ -26,7 +26,8 @@ typedef struct proof {
   bool failed_by_something[PROVE_CHECKS];
   int defects;
   int caught;
-  bool complete; /* false when anything was not as it must be */
+  int unavailable; /* defects of the program where its source tree is not */
+  bool complete;   /* false when anything was not as it must be */
 } proof;
 
 /* Adds the row to the matrix, counts, tells the sink. `named` is the check that must not pass, -1 for any. */
@@ -102,11 +103,16 @@ static bool is_judged_here(const broken_defect *defect, const prove_options *opt
 
 static void prove_defects(proof *self, const broken_list *list, const regex_t *filter) {
   prove_tree tree = {""};
+  const bool can_build = prove_tree_exists();
   prove_outcome *outcome = malloc(sizeof *outcome);
   for (int i = 0; outcome != NULL && i < list->count && !check_interrupted(); i++) {
     const broken_defect *defect = &list->defects[i];
     if (filter != NULL && regexec(filter, defect->name, 0, NULL, 0) != 0) continue;
     if (!is_judged_here(defect, self->options)) continue;
+    if (!can_build && strchr(defect->file, '/') != NULL) {
+      self->unavailable++;
+      continue;
+    }
     const int64_t start = assay_now_ns();
     const int named = prove_check_index(self->exercise->subject, defect->caught_by);
     if (named < 0) {
@@ -283,13 +289,16 @@ bool prove_exercise(const assay_exercise *exercise, const prove_options *options
     prove_honest(&self, only == NULL);
     prove_defects(&self, &list, only);
     if (!options->on_gpu) prove_must_fail(&self, only);
-    if (only == NULL && !options->on_gpu && !check_interrupted())
+    if (only == NULL && !options->on_gpu && self.unavailable == 0 && !check_interrupted())
       list_unproved(&self, json_object_get(report, "unproved"));
     add_number(report, "defects", self.defects);
     add_number(report, "caught", self.caught);
     add_number(report, "survived", self.defects - self.caught);
-    if (self.defects == 0) (void)assay_explain(why, ASSAY_OK, "no defect of %s matches", exercise->name);
-    proved = self.complete && self.defects > 0 && self.caught == self.defects && !check_interrupted();
+    add_number(report, "unavailable", self.unavailable);
+    if (self.defects + self.unavailable == 0)
+      (void)assay_explain(why, ASSAY_OK, "no defect of %s matches", exercise->name);
+    proved = self.complete && self.defects + self.unavailable > 0 && self.caught == self.defects &&
+             !check_interrupted();
     broken_free(&list);
   }
   if (only != NULL) regfree(&filter);

@@ -31,9 +31,10 @@ typedef struct prove_step {
 
 typedef void prove_sink(void *user, const prove_step *step);
 
-/* Proves one exercise. Adds to `report` ("defects", "caught", "survived", "unproved", "matrix"). True when
- * every defect was caught by its named check, every check is failed by something, the starter says TODO and
- * the solution passes. */
+/* Proves one exercise. Adds to `report` ("defects", "caught", "survived", "unavailable", "unproved",
+ * "matrix"). True when every defect was caught by its named check, every check is failed by something, the
+ * starter says TODO and the solution passes. Defects of the program itself need its source tree: without it
+ * they are counted as unavailable, and no check is called unproved. */
 bool prove_exercise(const assay_exercise *exercise, const prove_options *options, prove_sink *sink,
                     void *user, json_t *report, assay_message *why);
 

@@ -151,18 +151,26 @@ static bool run_command(const char *const *argv, const char *folder, int highest
   return good;
 }
 
+bool prove_tree_exists(void) {
+  char path[ASSAY_PATH_SIZE];
+  const char *folder = assay_source_folder();
+  return folder != NULL && assay_path_format(path, "%s/Makefile", folder) && assay_file_exists(path);
+}
+
 static bool open_tree(prove_tree *tree) {
   if (tree->folder[0] != '\0') return true;
   if (!assay_make_temp_folder(tree->folder)) return false;
-  /* Objects come along, so that a defect costs one compilation and one link. The lists of dependencies name
-   * the objects where they were built: they get the copy's names, so that a changed header rebuilds what
-   * includes it. */
+  /* Objects come along, so that a defect costs one compilation and one link; what else lies in a build folder
+   * (test programs, packages) would only take time. The lists of dependencies name the objects where they
+   * were built: they get the copy's names, so that a changed header rebuilds what includes it. */
   const char *const copy[] = {
       "sh",
       "-c",
       "cp -a Makefile assay include core device ops workshops check bench evidence cli scripts \"$1\" && "
       "mkdir -p \"$1/build\" && "
-      "cp -a \"$2\"/. \"$1/build\" && find \"$1/build\" -name '*.d' -exec sed -i "
+      "(cd \"$2\" && cp -a $(ls -d core device ops workshops check bench evidence cli assay embedded.* flags "
+      "objects requirements revision 2>/dev/null) \"$1/build\") && "
+      "find \"$1/build\" -name '*.d' -exec sed -i "
       "'s#^[^ :]*/\\(core\\|device\\|ops\\|workshops\\|check\\|bench\\|evidence\\|cli\\)/\\([^ "
       ":]*[.]o:\\)#build/\\1/\\2#' {} +",
       "sh",

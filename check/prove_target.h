@@ -38,6 +38,9 @@ void prove_run(const check_target *target, const prove_options *options, const c
 void prove_exercise_file(const assay_exercise *exercise, const broken_defect *defect,
                          const prove_options *options, prove_outcome *outcome);
 
+/* Whether the source folder is a whole tree: an installed one cannot be built. */
+bool prove_tree_exists(void);
+
 /* A defect of a file of the tree: the program is built in the copy, and its library variants are checked. */
 void prove_tree_file(const assay_exercise *exercise, const broken_defect *defect, prove_tree *tree,
                      const prove_options *options, prove_outcome *outcome);

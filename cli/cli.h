@@ -6,8 +6,11 @@
 
 #include "args.h"
 
-/* How the program is called in the source folder; messages and help name commands with it. */
+/* How the program is called in the source folder; messages and help name commands with it. The program that
+ * `make install` puts in place is built with "assay". */
+#ifndef PROGRAM
 #define PROGRAM "./assay"
+#endif
 
 enum {
   CLI_OK = 0,
@@ -43,6 +46,9 @@ extern const cli_command command_trace;
 extern const cli_command command_sanitize;
 extern const cli_command command_env;
 
+/* Known, and not listed: shells ask for it when the program is installed. */
+extern const cli_command command_completion;
+
 /* Words of options that several commands have; the index is the value of assay_backend, assay_dtype,
  * assay_tier and of output_colour. All end with NULL. */
 extern const char *const cli_backend_names[];
@@ -73,6 +79,9 @@ int cli_run(int argc, const char *const *argv);
 void help_program(bool brief);
 void help_command(const cli_command *command);
 void help_version(void);
+
+/* The git revision that this was built from; "" when it is not known. Set once, before cli_run. */
+extern const char *cli_revision;
 
 /* The compiler that built this program, and the version date of its OpenMP (0: built without). */
 const char *built_by(void);

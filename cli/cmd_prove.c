@@ -78,6 +78,10 @@ static void print_end(const json_t *report, uint64_t seed) {
            json_string_value(json_object_get(entry, "exercise")));
   }
   printf("seed %llu\n", (unsigned long long)seed);
+  const int unavailable = (int)json_integer_value(json_object_get(report, "unavailable"));
+  if (unavailable > 0)
+    printf("unavailable  %d defects of the program itself: set ASSAY_SOURCE_DIR to Assay's source tree\n",
+           unavailable);
   printf("%d defects, %d caught, %d survived\n", (int)json_integer_value(json_object_get(report, "defects")),
          (int)json_integer_value(json_object_get(report, "caught")),
          (int)json_integer_value(json_object_get(report, "survived")));
@@ -118,7 +122,8 @@ static int prove_chosen(const cli_args *args, const exercise_list *chosen) {
     if (!done && why.text[0] != '\0') output_error("%s", why.text);
     proved = proved && done;
   }
-  const bool matched = wanted.filter == NULL || job.steps > 0 || check_interrupted();
+  const bool unavailable = json_integer_value(json_object_get(report, "unavailable")) > 0;
+  const bool matched = wanted.filter == NULL || job.steps > 0 || unavailable || check_interrupted();
   if (matched && job.json) {
     json_object_set_new(report, "seed", json_integer((json_int_t)wanted.seed));
     json_object_set_new(report, "interrupted", json_boolean(check_interrupted()));
@@ -127,7 +132,8 @@ static int prove_chosen(const cli_args *args, const exercise_list *chosen) {
     print_end(report, wanted.seed);
   }
   json_decref(report);
-  return !matched ? CLI_USAGE : interrupt_code(proved ? CLI_OK : CLI_FAILED);
+  if (!matched) return CLI_USAGE;
+  return interrupt_code(!proved ? CLI_FAILED : unavailable ? CLI_UNAVAILABLE : CLI_OK);
 }
 
 static int run_prove(const cli_args *args) {
@@ -151,8 +157,9 @@ const cli_command command_prove = {
     .summary = "show that every check can fail",
     .about =
         "Builds every defect that broken.txt of an exercise describes and demands that its named check does "
-        "not pass; names the checks that no defect makes fail. The exit code is 0 only when every defect is "
-        "caught and every check is proved.",
+        "not pass; names the checks that no defect makes fail. Defects of the program itself are built in a "
+        "copy of its source tree. The exit code is 0 only when every defect is caught and every check is "
+        "proved, and 3 when that holds but for defects whose source tree is not here.",
     .names = "[NAME...|all]",
     .names_min = 0,
     .names_max = CLI_MAX_NAMES,

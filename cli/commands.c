@@ -27,6 +27,7 @@ static const cli_command *find_command(const char *name) {
     if (strcmp(cli_commands[i]->name, name) == 0) return cli_commands[i];
     suggest_try(&near, cli_commands[i]->name);
   }
+  if (strcmp(command_completion.name, name) == 0) return &command_completion;
   suggest_try(&near, "help");
   const char *best = suggest_best(&near);
   if (best != NULL) {

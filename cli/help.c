@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *cli_revision = "";
+
 /* Where descriptions begin, and the last column of wrapped text. */
 enum { HELP_COLUMN = 24, HELP_WIDTH = 96 };
 
@@ -127,6 +129,7 @@ long built_openmp(void) {
 
 void help_version(void) {
   printf("assay %s\n", assay_version());
+  if (cli_revision[0] != '\0') printf("revision  %s\n", cli_revision);
   printf("compiler  %s\n", built_by());
   if (built_openmp() != 0) {
     printf("built in  cpu, OpenMP %ld\n", built_openmp());

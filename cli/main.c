@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The Makefile knows it. */
+#ifndef ASSAY_REVISION
+#define ASSAY_REVISION ""
+#endif
+
 static int worker(const char *descriptor) {
   char *end;
   const long fd = strtol(descriptor, &end, 10);
@@ -19,5 +24,6 @@ static int worker(const char *descriptor) {
 
 int main(int argc, char **argv) {
   if (argc == 3 && strcmp(argv[1], "--worker") == 0) return worker(argv[2]);
+  cli_revision = ASSAY_REVISION;
   return output_close(cli_run(argc, (const char *const *)argv));
 }

@@ -64,4 +64,27 @@ for file in $shells; do
   esac
 done
 
+# Layers, names and symbols are tests as well; here they are heard of before the tests run.
+tests/test_tree.sh layers names_in_machinery unique_names exported_symbols >"${TMPDIR:-/tmp}/lint.$$" || {
+  bad=1
+  grep -v '^ok' "${TMPDIR:-/tmp}/lint.$$"
+}
+rm -f "${TMPDIR:-/tmp}/lint.$$"
+
+# Some tests misspell on purpose. British and American spellings both pass here.
+if command -v codespell >/dev/null 2>&1; then
+  # shellcheck disable=SC2086
+  codespell -L chek,chekc,lsit,nd $texts docs/man/*.scd debian/control packaging/* || bad=1
+else
+  echo "lint: spelling was not looked at: codespell is not here"
+fi
+
+if command -v cppcheck >/dev/null 2>&1; then
+  cppcheck -q -j "$(nproc 2>/dev/null || echo 1)" --enable=warning,portability --std=c11 --error-exitcode=1 \
+    --suppressions-list=tests/cppcheck.txt --suppress=unmatchedSuppression -D__x86_64__ -D_GNU_SOURCE -D__GNUC__=12 \
+    -I. -Iinclude -Icore -Idevice core device ops workshops check bench evidence cli tests/*.c fuzz || bad=1
+else
+  echo "lint: cppcheck is not here"
+fi
+
 exit $bad

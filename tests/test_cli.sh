@@ -92,6 +92,11 @@ says '^assay [0-9]+\.[0-9]+\.[0-9]+$'
 says '^compiler '
 says '^built in '
 report $right "--version says version, compiler and what is built in"
+# Of a build without history there is none; a build of a copy has that of its origin.
+revision=$(cat "${BUILD:-build}/revision" 2>/dev/null)
+if [ -n "$revision" ]; then says "^revision +$revision\$"; fi
+case $revision in '' | *[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]*) ;; *) right=1 ;; esac
+report $right "and the git revision, where it is known"
 
 # ---- usage errors ---------------------------------------------------------------------------------------------
 run 64 chekc

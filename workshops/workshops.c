@@ -5,13 +5,7 @@
 #include <string.h>
 
 #include "beginner.h"
-
-extern const assay_operator assay_strided_softmax_op;
-extern const assay_operator assay_softmax_backward_op;
-extern const assay_operator assay_fused_gemm_op;
-extern const assay_operator assay_online_normalizer_op;
-extern const assay_operator assay_split_softmax_op;
-extern const assay_operator assay_streaming_attention_op;
+#include "ops/operators.h"
 
 const assay_exercise assay_exercises[] = {
     {.name = "offsets",

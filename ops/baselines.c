@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* baselines.c - an operator's own baselines, then those that stand in files of their own: of libraries whose
- * headers this build has found, and of a GPU alone. */
+/* baselines.c - an operator's own baselines, then those that stand in files of their own: of libraries, some
+ * of them in builds that find the headers, and of a GPU alone. */
 #include "ops.h"
 
 #include "bench_table.h"
+#include "ops/operators.h"
 
-extern const assay_operator assay_split_softmax_op;
+extern const assay_bench_baseline assay_gemm_cublaslt;
+extern const assay_bench_baseline assay_gemm_cublaslt_passes;
 extern const assay_bench_baseline assay_split_softmax_allocating;
-
 #if defined(ASSAY_ONEDNN)
-extern const assay_operator assay_strided_softmax_op;
-extern const assay_operator assay_softmax_backward_op;
-extern const assay_operator assay_fused_gemm_op;
 extern const assay_bench_baseline assay_softmax_onednn;
 extern const assay_bench_baseline assay_vjp_onednn;
 extern const assay_bench_baseline assay_gemm_onednn;
@@ -22,6 +20,8 @@ static const struct {
   const assay_operator *op; /* NULL ends the table */
   const assay_bench_baseline *baseline;
 } optional[] = {
+    {&assay_fused_gemm_op, &assay_gemm_cublaslt_passes},
+    {&assay_fused_gemm_op, &assay_gemm_cublaslt},
 #if defined(ASSAY_ONEDNN)
     {&assay_strided_softmax_op, &assay_softmax_onednn},
     {&assay_softmax_backward_op, &assay_vjp_onednn},

@@ -219,6 +219,8 @@ static const assay_knob knobs[] = {
 
 #define KNOBS .knobs = knobs, .knob_count = (int)(sizeof knobs / sizeof knobs[0])
 
+assay_kernel assay_gemm_cuda; /* gemm_loose.cu */
+
 static const assay_variant variants[] = {
 #if defined(__x86_64__)
     {.name = "avx512bf16",
@@ -241,6 +243,12 @@ static const assay_variant variants[] = {
      KNOBS,
      .entry = {assay_gemm_avx2}},
 #endif
+    {.name = "cuda",
+     .note = "mma on tiles that pass through shared memory in several stages; sums stay in registers",
+     .backend = ASSAY_CUDA,
+     .lowest_arch = 80,
+     KNOBS,
+     .entry = {assay_gemm_cuda}},
     {.name = "plain",
      .note = "the same blocking in portable C",
      .backend = ASSAY_CPU,

@@ -12,6 +12,7 @@
 #include "ceiling.h"
 #include "check/engine.h"
 #include "hash.h"
+#include "overhead.h"
 #include "sample.h"
 #include "schedule.h"
 
@@ -43,12 +44,14 @@ typedef struct bench_variant {
   int64_t compared;
   int64_t peak_bytes;
   int64_t context_switches;
+  int64_t graph_nodes; /* of one call, by the last sample; 0: no graph */
   bench_sample *samples;
   int64_t sample_count;
   int64_t sample_room;
   int64_t calls;  /* of a sample; 0: not known yet */
   double call_ns; /* by the judge's clock, before the samples */
   int64_t spent_ns;
+  int64_t beside_ns; /* the least that a request took beside its timed calls; 0: none yet */
   int64_t big_batch; /* calls that both clocks can see */
 } bench_variant;
 
@@ -66,6 +69,7 @@ typedef struct bench_case {
   assay_dtype dtype;
   int layout;
   const bench_input *inputs; /* one an input of the function; NULL: the row's fill makes contents */
+  bool banded;               /* contents are made in bands of rows, by all threads */
   char name[BENCH_NAME];
   assay_bench_work work;
   bool sampled;        /* the gate looks at some rows only */
@@ -94,7 +98,8 @@ typedef struct bench_run {
   void *user;
 
   ceiling ceilings[CEILINGS];
-  int64_t cache_bytes; /* of the last level, which a cold run empties; 0: not known */
+  gpu_overhead overheads[OVERHEADS]; /* of a GPU */
+  int64_t cache_bytes;               /* of the last level, which a cold run empties; 0: not known */
   bool pinned;
   int huge_low, huge_high; /* percent of operands in huge pages, smallest and largest */
   bool complete;

@@ -141,9 +141,21 @@ static bool clocks_agree(runner *self, bench_variant *variant, batches *sum) {
                      clock_ratio(sum));
 }
 
+/* The next larger batch: as many calls as both clocks will see by what they showed so far, with room for a
+ * first call that was slow. A clock that showed nothing is asked again in small steps. */
+static int64_t larger_batch(const bench_variant *variant, const batches *sum) {
+  const int64_t step = 4 * variant->big_batch;
+  const double call = (double)sum->claim / (double)variant->big_batch;
+  const double enough = ceil(1.5 * visible_ns / call);
+  const int64_t most = 64 * variant->big_batch;
+  const int64_t next = enough < (double)most ? (int64_t)enough : most;
+  return next > step ? next : step;
+}
+
 /* Grows the larger batch until both clocks see it; a worker's clock that never does is not waited for. */
 static bool find_batch(runner *self, bench_variant *variant, batches *sum) {
-  for (variant->big_batch = 2;; variant->big_batch *= 4) {
+  for (variant->big_batch = 2;; variant->big_batch = larger_batch(variant, sum)) {
+    if (variant->big_batch > big_batch_most) variant->big_batch = big_batch_most;
     *sum = no_batches;
     if (!add_batches(self, variant, sum)) return false;
     const bool both = (double)sum->seen >= visible_ns && (double)sum->claim >= visible_ns / 2;
@@ -154,7 +166,7 @@ static bool find_batch(runner *self, bench_variant *variant, batches *sum) {
 /* The extra requests beside the samples included. */
 static double expected_ns(const runner *self, const bench_variant *variant) {
   const schedule *protocol = &self->run->protocol;
-  const double overhead = 5e6 + (self->run->cold ? 0.1 * (double)self->run->cache_bytes : 0);
+  const double overhead = fmax(5e6, (double)variant->beside_ns) + (self->run->cold ? 0.1 * (double)self->run->cache_bytes : 0);
   const double sample = ((double)variant->calls + protocol->warmup) * variant->call_ns + overhead;
   const double checks = visible_ns + 3 * variant->call_ns + 2 * overhead;
   return protocol->processes * (protocol->rounds * sample + checks);
@@ -206,7 +218,8 @@ static void take_sample(runner *self, bench_variant *variant, int process, int r
   variant->context_switches += timing.context_switches;
   const int64_t peak = session_peak_bytes(&self->worker);
   if (peak > variant->peak_bytes) variant->peak_bytes = peak;
-  const bench_sample sample = {process, round, position, variant->calls, timing.nanoseconds};
+  variant->graph_nodes = timing.graph_nodes;
+  const bench_sample sample = {process, round, position, variant->calls, timing.nanoseconds, timing.sm_mhz};
   if (!bench_add_sample(variant, &sample)) {
     (void)runner_drop(variant, VERDICT_UNAVAILABLE, "not enough memory for its samples");
   }
@@ -352,7 +365,8 @@ static void run_processes(runner *self) {
 
 static bool measure_ceilings(bench_run *run, assay_message *why) {
   if (run->backend == ASSAY_CUDA)
-    return ceilings_measure_cuda(run->ceilings, &run->cache_bytes, why) == ASSAY_OK;
+    return ceilings_measure_cuda(run->ceilings, &run->cache_bytes, why) == ASSAY_OK &&
+           overheads_measure(run->overheads, why) == ASSAY_OK;
   run->cache_bytes = ceiling_cache_bytes();
   if (run->ceilings[CEILING_FMA].count == 0) ceilings_measure(run->threads, run->ceilings);
   return true;

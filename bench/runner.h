@@ -20,6 +20,7 @@ typedef struct runner {
   bool mapped; /* in the current worker */
   gate gate;
   bool gate_ready;
+  bool fresh;          /* the inputs are newer than the last request that was carried out */
   uint64_t seed;       /* of the current inputs */
   uint64_t poison;     /* of the next output */
   int64_t prepared_ns; /* what inputs and oracle will take in a process, from the first one's gates */

@@ -10,6 +10,7 @@
 
 #include "check/timer.h"
 #include "clock.h"
+#include "contents.h"
 #include "hash.h"
 #include "rotate.h"
 #include "runner.h"
@@ -133,30 +134,40 @@ bool runner_ready(runner *self) {
 
 /* ---- inputs -------------------------------------------------------------------------------------------- */
 
+/* The elements of a file, rotated by the seed when there is one. False without memory. */
+static bool read_file(const assay_tensor *file, const uint64_t *seed, int64_t count, case_operand *operand) {
+  double *values = malloc((size_t)(count > 0 ? count : 1) * sizeof *values);
+  if (values == NULL) return false;
+  rotate_read(file, seed, values);
+  case_fill(operand, values);
+  free(values);
+  return true;
+}
+
 bool runner_fill(runner *self, uint64_t seed, runner_contents contents, bool sampled) {
   const bench_case *one = self->one;
   const bool exact = contents == RUNNER_EXACT;
   assay_case *operands = self->operands;
   const int64_t start = assay_now_ns();
   self->seed = seed;
+  self->fresh = true;
   for (int i = 0; i < operands->function->in_count; i++) {
     case_operand *operand = &operands->in[i];
-    assay_rng rng;
     int64_t count = 0;
     if (operand->slot < 0 || !assay_tensor_count(&operand->tensor, &count)) continue;
-    double *values = malloc((size_t)(count > 0 ? count : 1) * sizeof *values);
-    if (values == NULL) return false;
-    assay_rng_seed(&rng, assay_seed_mix(seed, (uint64_t)i));
-    assay_fill_args args = {
-        .operand = i, .rank = operand->tensor.rank, .a = one->row.a, .b = one->row.b, .rng = &rng};
-    memcpy(args.shape, operand->tensor.shape, sizeof args.shape);
     if (one->inputs != NULL && !exact) {
-      rotate_read(&one->inputs[i].tensor, contents == RUNNER_AS_GIVEN ? NULL : &seed, values);
-    } else {
-      (exact ? one->op->bench->exact : one->row.fill)(&args, values);
+      if (!read_file(&one->inputs[i].tensor, contents == RUNNER_AS_GIVEN ? NULL : &seed, count, operand))
+        return false;
+      continue;
     }
-    case_fill(operand, values);
-    free(values);
+    contents_way way = {
+        .fill = exact ? one->op->bench->exact : one->row.fill,
+        .args = {.operand = i, .rank = operand->tensor.rank, .a = one->row.a, .b = one->row.b},
+        .seed = assay_seed_mix(seed, (uint64_t)i),
+        .banded = one->banded,
+        .threads = self->run->threads};
+    memcpy(way.args.shape, operand->tensor.shape, sizeof way.args.shape);
+    if (!contents_make(&way, operand)) return false;
   }
   if (self->gate_ready) gate_close(&self->gate);
   self->gate_ready = false;
@@ -221,7 +232,8 @@ bool runner_call(runner *self, bench_variant *variant, int64_t calls, int warmup
   const int64_t most = (int64_t)1 << 30;
   const int64_t evict = line_of_caches < most && line_of_caches > 0 ? line_of_caches : most;
   if (!runner_ready(self) || variant->reason[0] != '\0') return false;
-  case_poison(self->operands, assay_seed_mix(self->seed, self->poison++));
+  const int64_t start = assay_now_ns();
+  contents_poison(self->operands, assay_seed_mix(self->seed, self->poison++), self->run->threads);
   bench_request request;
   memset(&request, 0, sizeof request);
   request.head = (message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_BENCH};
@@ -231,6 +243,7 @@ bool runner_call(runner *self, bench_variant *variant, int64_t calls, int warmup
   request.warmup = warmup;
   request.calls = calls;
   request.seed = assay_random_seed(); /* nothing in the worker's process can foresee it */
+  request.fresh = self->fresh;
   request.evict_bytes = cold ? (uint64_t)evict : 0;
   request.call.entry = self->operands->entry;
   wire(self->operands->in, self->operands->function->in_count, request.call.in);
@@ -239,12 +252,15 @@ bool runner_call(runner *self, bench_variant *variant, int64_t calls, int warmup
     request.call.opt[i] = variant->knobs[i] != 0 ? variant->knobs[i] : self->operands->opt[i];
   }
   session_outcome outcome;
-  const int64_t start = assay_now_ns();
   const bool answered = session_bench(&self->worker, &request, request_seconds, timing, &outcome);
   if (check_interrupted()) return false;
   if (!answered) return lost_worker(self, variant, &outcome);
-  variant->spent_ns += assay_now_ns() - start;
+  const int64_t spent = assay_now_ns() - start;
+  const int64_t beside = spent - timing->nanoseconds;
+  variant->spent_ns += spent;
+  if (beside > 0 && (variant->beside_ns == 0 || beside < variant->beside_ns)) variant->beside_ns = beside;
   if (!judge_status(variant, &outcome)) return false;
+  self->fresh = false;
   const int extra = session_extra_threads(&self->worker, grace_seconds);
   if (extra == 0) return true;
   session_close(&self->worker);

@@ -12,6 +12,7 @@ typedef struct bench_sample {
   int64_t position;    /* place of the variant in the order of its round, from 0 */
   int64_t calls;       /* at least 1 */
   int64_t nanoseconds; /* of all calls together */
+  int64_t sm_mhz;      /* of the GPU, right behind the calls; 0: not known, or no GPU */
 } bench_sample;
 
 #endif

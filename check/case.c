@@ -103,10 +103,13 @@ void case_close(assay_case *operands) {
 }
 
 void case_fill(case_operand *operand, const double *values) {
-  const int64_t count = element_count(operand);
+  case_fill_part(operand, 0, element_count(operand), values);
+}
+
+void case_fill_part(const case_operand *operand, int64_t first, int64_t count, const double *values) {
   const assay_tensor *tensor = &operand->tensor;
   for (int64_t i = 0; i < count; i++) {
-    assay_put(tensor->data, tensor->dtype, assay_tensor_offset(tensor, i), values[i]);
+    assay_put(tensor->data, tensor->dtype, assay_tensor_offset(tensor, first + i), values[i]);
   }
 }
 
@@ -124,12 +127,23 @@ static unsigned char canary(uint64_t seed, size_t at) {
 }
 
 void case_poison(assay_case *operands, uint64_t seed) {
+  case_poison_edges(operands, seed);
+  for (int i = 0; i < operands->function->out_count; i++) {
+    if (operands->out[i].slot >= 0) case_poison_part(operands, i, 0, element_count(&operands->out[i]));
+  }
+}
+
+void case_poison_part(const assay_case *operands, int index, int64_t first, int64_t count) {
+  const assay_tensor *tensor = &operands->out[index].tensor;
+  assay_poison_fill_part(tensor->data, tensor->dtype, first, count, operands->poison + (uint64_t)index);
+}
+
+void case_poison_edges(assay_case *operands, uint64_t seed) {
   operands->poison = seed;
   for (int i = 0; i < operands->function->out_count; i++) {
     case_operand *out = &operands->out[i];
     const assay_buffer *buffer = &out->buffer;
     if (out->slot < 0) continue;
-    assay_poison_fill(out->tensor.data, out->tensor.dtype, element_count(out), seed + (uint64_t)i);
     for (size_t at = 0; at < buffer->offset; at++) buffer->pages[at] = canary(seed, at);
     for (size_t at = buffer->offset + buffer->bytes; at < buffer->page_bytes; at++) {
       buffer->pages[at] = canary(seed, at);

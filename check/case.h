@@ -34,11 +34,17 @@ void case_close(assay_case *operands);
 
 /* Logical values in row-major order into the strided storage; the gaps keep their NaN. */
 void case_fill(case_operand *operand, const double *values);
+/* The same for `count` of them from `first` on. */
+void case_fill_part(const case_operand *operand, int64_t first, int64_t count, const double *values);
 /* The values as stored, widened. */
 void case_read(const case_operand *operand, double *values);
 
 /* New random contents of all outputs and of the memory around them. */
 void case_poison(assay_case *operands, uint64_t seed);
+
+/* The same in parts: first the memory around all outputs, which takes the seed, then elements. */
+void case_poison_edges(assay_case *operands, uint64_t seed);
+void case_poison_part(const assay_case *operands, int index, int64_t first, int64_t count);
 
 /* Instead, NaN and infinities in turn, which survive a multiplication by 0. After case_poison, whose seed
  * decides who comes first. */

@@ -10,7 +10,7 @@
 
 #include "op.h"
 
-enum { PROTOCOL_MAGIC = 0x41535359, PROTOCOL_VERSION = 4 };
+enum { PROTOCOL_MAGIC = 0x41535359, PROTOCOL_VERSION = 5 };
 enum {
   PROTOCOL_TARGETS = 64,
   PROTOCOL_SLOTS = 64,
@@ -98,10 +98,11 @@ typedef struct bench_request {
   message_head head;
   int32_t target; /* number of the kernel */
   int32_t threads;
-  int32_t timer;        /* index into `timers` */
-  int32_t warmup;       /* calls that are not timed */
-  int64_t calls;        /* that are */
-  uint64_t seed;        /* of what differs from call to call */
+  int32_t timer;  /* index into `timers` */
+  int32_t warmup; /* calls that are not timed */
+  int64_t calls;  /* that are */
+  uint64_t seed;  /* of what differs from call to call */
+  int32_t fresh;  /* inputs are not those of the request before; operands that were just mapped always are */
   uint64_t evict_bytes; /* for a cold cache: memory to walk over before the timed call; 0: warm */
   wire_call call;
 } bench_request;
@@ -118,6 +119,8 @@ typedef struct done_reply {
   int32_t busy;             /* BENCH: the process did not come to rest before the calls */
   int32_t pinned;           /* BENCH: the calling thread is bound to one CPU */
   int32_t huge_share;       /* BENCH: percent of the operands' memory in huge pages */
+  int32_t sm_mhz;           /* BENCH on a GPU: its clock right behind the timed calls; 0: not known */
+  int32_t graph_nodes;      /* BENCH with a graph: nodes of one call */
   int64_t nanoseconds;      /* BENCH: of the timed calls */
   int64_t context_switches;
   char text[320];

@@ -358,7 +358,9 @@ bool session_bench(session *worker, const bench_request *bench, double seconds, 
                              .context_switches = reply.context_switches,
                              .wall_ns = end - start,
                              .pinned = reply.pinned != 0,
-                             .huge_share = reply.huge_share};
+                             .huge_share = reply.huge_share,
+                             .sm_mhz = reply.sm_mhz,
+                             .graph_nodes = reply.graph_nodes};
   outcome->status = (assay_status)reply.status;
   if (reply.status != ASSAY_OK) snprintf(outcome->reason, sizeof outcome->reason, "%s", reply.text);
   if (reply.mode_changed != 0) {

@@ -51,7 +51,9 @@ typedef struct session_timing {
   int64_t context_switches;
   int64_t wall_ns; /* from the word to go to the word that the calls have returned */
   bool pinned;
-  int huge_share; /* percent */
+  int huge_share;  /* percent */
+  int sm_mhz;      /* of a GPU; 0: not known */
+  int graph_nodes; /* of one call in a graph; 0: there was none */
 } session_timing;
 
 bool session_bench(session *worker, const bench_request *bench, double seconds, session_timing *timing,

@@ -312,7 +312,7 @@ void worker_bench(worker *self, const bench_request *request, done_reply *reply)
   if (worker_float_mode() != mode) reply->mode_changed = 1;
   reply->status = (int32_t)work.status;
   if (work.status != ASSAY_OK) snprintf(reply->text, sizeof reply->text, "%s", work.why.text);
-  if (reply->failed != 0 || work.status != ASSAY_OK) return;
+  if (reply->failed != 0 || work.status != ASSAY_OK || self->backend == ASSAY_CUDA) return;
   if (!hand_back(self, request->call.out)) {
     reply->failed = 1;
     snprintf(reply->text, sizeof reply->text, "the output's memory was made unreadable: %s", strerror(errno));

@@ -22,8 +22,8 @@ worker_operand *worker_operand_of(worker *self, const wire_tensor *wire);
 bool worker_wait_for_go(const worker *self);
 bool worker_say_timed(const worker *self);
 
-/* worker_bench_cuda.c: refills device memory, calls, times them by events; afterwards the operands' own host
- * memory holds what is on the device. */
+/* worker_bench_cuda.c: refills device memory, calls, times them by events; afterwards the judge's memory of
+ * the outputs holds what is on the device, and the reply says whether an input was changed. */
 void worker_bench_cuda(worker *self, timed_call *work, done_reply *reply);
 
 /* Gives the device memory of a slot back. */

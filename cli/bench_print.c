@@ -83,6 +83,28 @@ static bool cannot_tell(bench_job *job, const bench_case *one) {
   return false;
 }
 
+/* The clock that the samples had, from the slowest to the fastest; and what a call costs that does nothing.
+ */
+static void print_gpu(const bench_job *job) {
+  const gpu_overhead *empty =
+      &job->run.overheads[job->run.timer == TIMER_GRAPH ? OVERHEAD_GRAPH : OVERHEAD_EVENTS];
+  int64_t least = INT64_MAX;
+  int64_t most = 0;
+  for (int c = 0; c < job->run.case_count; c++) {
+    for (int v = 0; v < job->run.cases[c].variant_count; v++) {
+      const bench_variant *variant = &job->run.cases[c].variants[v];
+      for (int64_t s = 0; s < variant->sample_count; s++) {
+        const int64_t mhz = variant->samples[s].sm_mhz;
+        if (mhz > 0 && mhz < least) least = mhz;
+        if (mhz > most) most = mhz;
+      }
+    }
+  }
+  printf("; timed by %s\n", timers[job->run.timer].name);
+  if (most > 0) printf("SM clock behind the samples %lld to %lld MHz; ", (long long)least, (long long)most);
+  printf("%s %.2f us, included in all times\n", empty->name, empty->call_ns * 1e-3);
+}
+
 static void print_ceilings(const bench_job *job) {
   printf("ceilings:");
   for (int i = 0; i < CEILINGS; i++) {
@@ -91,7 +113,7 @@ static void print_ceilings(const bench_job *job) {
     printf("%s %s %.1f %s", i > 0 ? "," : "", one->name, one->rate * 1e-9, one->flops ? "Gflop/s" : "GB/s");
   }
   if (job->run.backend == ASSAY_CUDA) {
-    printf("; timed by %s\n", timers[job->run.timer].name);
+    print_gpu(job);
     return;
   }
   printf("; %d thread%s%s, operands %d to %d %% in huge pages\n", job->run.threads,

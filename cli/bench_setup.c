@@ -25,32 +25,40 @@ bench_case *bench_add_case(bench_job *job, const bench_case *one) {
   return added;
 }
 
-static bool add_case(bench_job *job, const assay_operator *op, const assay_row *row, assay_dtype dtype,
-                     int layout) {
-  const bench_case one = {.op = op, .row = *row, .dtype = dtype, .layout = layout};
-  return bench_add_case(job, &one) != NULL;
-}
-
 static bool same_sizes(const assay_row *row, const assay_row *asked) {
   return memcmp(row->dims, asked->dims, sizeof row->dims) == 0;
 }
 
-/* The rows of the suite, or those of them that `asked` picks by its sizes. How many there were, -1 after an
- * error.
- */
+/* The cases of a row. How many there were, -1 after an error. */
+static int add_row(bench_job *job, bench_case one) {
+  int count = 0;
+  for (int dtype = 0; dtype < ASSAY_DTYPE_COUNT; dtype++) {
+    if ((one.row.dtypes >> dtype & 1u) == 0) continue;
+    for (int layout = 0; layout < one.op->subject.layout_count; layout++) {
+      if ((one.row.layouts >> layout & 1u) == 0) continue;
+      one.dtype = (assay_dtype)dtype;
+      one.layout = layout;
+      if (bench_add_case(job, &one) == NULL) return -1;
+      count++;
+    }
+  }
+  return count;
+}
+
+/* The rows of the suite, those of this backend alone included; or those of them that `asked` picks by its
+ * sizes. How many cases there were, -1 after an error. */
 static int add_rows(bench_job *job, const assay_operator *op, const assay_row *asked) {
   const assay_bench_table *table = op->bench;
+  const assay_bench_suite *more = assay_operator_suite(op, job->run.backend);
+  const int all = table->row_count + (more != NULL ? more->row_count : 0);
   int count = 0;
-  for (int r = 0; r < table->row_count; r++) {
-    if (asked != NULL && !same_sizes(&table->rows[r], asked)) continue;
-    for (int dtype = 0; dtype < ASSAY_DTYPE_COUNT; dtype++) {
-      if ((table->rows[r].dtypes >> dtype & 1u) == 0) continue;
-      for (int layout = 0; layout < op->subject.layout_count; layout++) {
-        if ((table->rows[r].layouts >> layout & 1u) == 0) continue;
-        if (!add_case(job, op, &table->rows[r], (assay_dtype)dtype, layout)) return -1;
-        count++;
-      }
-    }
+  for (int r = 0; r < all; r++) {
+    const bool own = r < table->row_count;
+    const assay_row *row = own ? &table->rows[r] : &more->rows[r - table->row_count];
+    if (asked != NULL && !same_sizes(row, asked)) continue;
+    const int added = add_row(job, (bench_case){.op = op, .row = *row, .banded = !own});
+    if (added < 0) return -1;
+    count += added;
   }
   return count;
 }
@@ -92,7 +100,8 @@ static int add_shapes(bench_job *job, const assay_operator *op) {
     const int known = strchr(word, ':') == NULL ? add_rows(job, op, &row) : 0;
     if (known < 0) return CLI_USAGE;
     if (known > 0) continue;
-    if (!add_case(job, op, &row, dtype, layout)) return CLI_USAGE;
+    const bench_case one = {.op = op, .row = row, .dtype = dtype, .layout = layout};
+    if (bench_add_case(job, &one) == NULL) return CLI_USAGE;
     assay_message why;
     bench_validate_case(&job->run.cases[job->run.case_count - 1], ASSAY_LIMITS_LIBRARY, &why);
     if (why.text[0] != '\0') {

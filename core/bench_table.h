@@ -28,6 +28,15 @@ typedef struct assay_bench_baseline {
   const char *const *sources;
 } assay_bench_baseline;
 
+/* Shapes of one backend alone, behind those of the table: large ones, for which a CPU would need minutes.
+ * Their fills are given an operand in bands of its rows, side by side: no element may depend on another row.
+ */
+typedef struct assay_bench_suite {
+  assay_backend backend;
+  const assay_row *rows;
+  int row_count;
+} assay_bench_suite;
+
 typedef struct assay_bench_table {
   const assay_row *rows; /* each expands to dtypes x layouts cases, as in a check */
   int row_count;

@@ -147,9 +147,13 @@ uint64_t assay_poison_bits(assay_dtype dtype, int64_t index, uint64_t seed) {
 }
 
 void assay_poison_fill(void *data, assay_dtype dtype, int64_t count, uint64_t seed) {
+  assay_poison_fill_part(data, dtype, 0, count, seed);
+}
+
+void assay_poison_fill_part(void *data, assay_dtype dtype, int64_t first, int64_t count, uint64_t seed) {
   const size_t size = assay_dtype_size(dtype);
   unsigned char *bytes = data;
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = first; i < first + count; i++) {
     const uint64_t bits = assay_poison_bits(dtype, i, seed);
     if (size == 2) {
       const uint16_t half = (uint16_t)bits;

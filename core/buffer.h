@@ -56,6 +56,8 @@ size_t assay_memory_bytes(void);
 
 /* Fills `count` elements with random finite values; element i depends on seed and i alone. */
 void assay_poison_fill(void *data, assay_dtype dtype, int64_t count, uint64_t seed);
+/* The same for `count` elements of it from `first` on. */
+void assay_poison_fill_part(void *data, assay_dtype dtype, int64_t first, int64_t count, uint64_t seed);
 uint64_t assay_poison_bits(assay_dtype dtype, int64_t index, uint64_t seed);
 
 #endif

@@ -65,6 +65,8 @@ static bool describe_device(const cuda_driver *driver, int ordinal, cuda_device_
       driver->device_attribute(&info->cache_bytes, CUDA_DEVICE_CACHE_BYTES, device) == CUDA_OK &&
       driver->device_attribute(&info->shared_bytes_most, CUDA_DEVICE_SHARED_BYTES_MOST, device) == CUDA_OK;
   info->architecture = 10 * major + minor;
+  if (known && driver->device_attribute(&info->clock_khz, CUDA_DEVICE_CLOCK_KHZ, device) != CUDA_OK)
+    info->clock_khz = 0;
   return known;
 }
 

@@ -37,11 +37,13 @@ enum {
   CUDA_NOT_READY = 600
 };
 
+enum { CUDA_LIMIT_PERSISTING_CACHE_BYTES = 6 };
 enum { CUDA_STREAM_NON_BLOCKING = 1, CUDA_POOL_RELEASE_THRESHOLD = 4 };
 enum { CUDA_CAPTURE_THREAD_LOCAL = 1, CUDA_CAPTURE_RELAXED = 2 };
 enum { CUDA_JIT_ERROR_LOG = 5, CUDA_JIT_ERROR_LOG_BYTES = 6 };
 
 enum {
+  CUDA_DEVICE_CLOCK_KHZ = 13,
   CUDA_DEVICE_MULTIPROCESSORS = 16,
   CUDA_DEVICE_CACHE_BYTES = 38, /* of the second level */
   CUDA_DEVICE_MAJOR = 75,
@@ -158,6 +160,8 @@ typedef struct cuda_pool_properties {
 #define ASSAY_CUDA_OPTIONAL(X)                                                                               \
   X(launch_with, "cuLaunchKernelEx", /* 11.8: clusters */                                                    \
     (const cuda_launch_config *config, cuda_function function, void **arguments, void **extra))              \
+  X(limit_set, "cuCtxSetLimit", (int limit, size_t value))                                                   \
+  X(persisting_reset, "cuCtxResetPersistingL2Cache", (void))                                                 \
   X(context_id, "cuCtxGetId", (cuda_context context, unsigned long long *id)) /* 12.0 */                     \
   X(parameter_info, "cuFuncGetParamInfo",                                     /* 12.4 */                     \
     (cuda_function function, size_t index, size_t * offset, size_t * bytes))
@@ -177,6 +181,7 @@ typedef struct cuda_device_info {
   int multiprocessors;
   int shared_bytes_most; /* of a block, static and dynamic together */
   int cache_bytes;       /* of the second level */
+  int clock_khz;         /* the highest of a multiprocessor; 0: the driver does not tell */
   size_t memory_bytes;
 } cuda_device_info;
 

@@ -79,6 +79,16 @@ assay_status assay_cuda_fill(assay_queue *queue, void *device, unsigned char val
   return finish(&work, "filling device memory", why);
 }
 
+void assay_cuda_share_cache(assay_queue *queue) {
+  tool work;
+  assay_message why;
+  if (begin(&work, queue)) {
+    if (work.driver->limit_set != NULL) (void)work.driver->limit_set(CUDA_LIMIT_PERSISTING_CACHE_BYTES, 0);
+    if (work.driver->persisting_reset != NULL) (void)work.driver->persisting_reset();
+  }
+  (void)finish(&work, "sharing the cache", &why);
+}
+
 /* ---- events -------------------------------------------------------------------------------------------- */
 
 assay_status assay_cuda_event_open(assay_queue *queue, cuda_event *event, assay_message *why) {

@@ -28,6 +28,10 @@ assay_status assay_cuda_copy_within(assay_queue *queue, void *to, const void *fr
 assay_status assay_cuda_fill(assay_queue *queue, void *device, unsigned char value, size_t bytes,
                              assay_message *why);
 
+/* Takes away what kernels may have set aside in the second-level cache for data of their own, and lets none
+ * set anything aside from now on. A driver or device without such a share has nothing to take away. */
+void assay_cuda_share_cache(assay_queue *queue);
+
 /* Points in a stream. Elapsed waits for `end`. */
 assay_status assay_cuda_event_open(assay_queue *queue, cuda_event *event, assay_message *why);
 assay_status assay_cuda_event_record(assay_queue *queue, cuda_event event, assay_message *why);

@@ -14,6 +14,7 @@
 #include "plot.h"
 #include "predict_check.h"
 #include "report.h"
+#include "stats.h"
 #include "verify.h"
 
 enum { PARTS = 5, PART_SIZE = 256, REPORTS = 32, LARGEST_DOCUMENT = 1 << 24 };
@@ -96,6 +97,18 @@ static const cited_report *report_named_as(document *self, const char *name) {
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
+/* NaN without a clock. */
+static double median_clock(const report_variant *variant) {
+  double *values = calloc((size_t)variant->samples.count + 1, sizeof *values);
+  double median = (double)NAN;
+  for (int64_t s = 0; values != NULL && s < variant->samples.count; s++)
+    values[s] = (double)variant->samples.items[s].sm_mhz;
+  if (values != NULL && variant->samples.count > 0)
+    median = assay_median(values, (size_t)variant->samples.count);
+  free(values);
+  return median > 0 ? median : (double)NAN;
+}
+
 /* The number that a field of a variant alone stands for; NaN when it is no such field. */
 static double variant_field(const report *from, const report_case *one, const report_variant *variant,
                             const char *field) {
@@ -103,6 +116,7 @@ static double variant_field(const report *from, const report_case *one, const re
   if (strcmp(field, "median us") == 0) return variant->statistics->median_ns * 1e-3;
   if (strcmp(field, "smallest us") == 0) return variant->statistics->min_ns * 1e-3;
   if (strcmp(field, "largest us") == 0) return variant->statistics->max_ns * 1e-3;
+  if (strcmp(field, "sm mhz") == 0) return median_clock(variant);
   if (strcmp(field, "percent of ceiling") == 0) return 100 * plot_share_of_roof(from, one, variant);
   return (double)NAN;
 }
@@ -205,8 +219,8 @@ static size_t hold(document *self, const char *at, const report *from, const rep
   const double number = variant_field(from, one, variant, field);
   if (isnan(number)) {
     tell(self, at,
-         "no field \"%.60s\": median us, smallest us, largest us, percent of ceiling, ratio BASELINE, "
-         "verdict BASELINE or comparison BASELINE",
+         "no field \"%.60s\" of it: median us, smallest us, largest us, percent of ceiling, sm mhz, ratio "
+         "BASELINE, verdict BASELINE or comparison BASELINE",
          field);
     return 0;
   }

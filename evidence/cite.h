@@ -7,10 +7,11 @@
  *     <!-- report: results/cpu/warm.json; OPERATOR; CASE; VARIANT; FIELD -->12.3
  *
  * The path is meant from the document's folder or from the source folder. CASE is what predict.h takes as a
- * shape. FIELD is "median us", "smallest us", "largest us", "percent of ceiling", "ratio BASELINE" (the
- * number is then written 1.64x), "verdict BASELINE" (a verdict's words follow) or "comparison BASELINE" (both
- * with the interval: 1.64x [1.60, 1.70] faster). As many digits as are written must be right. A number whose
- * report is not current is followed by " (not current)".
+ * shape. FIELD is "median us", "smallest us", "largest us", "percent of ceiling", "sm mhz" (the
+ * median clock of a GPU), "ratio BASELINE" (the number is then written 1.64x), "verdict BASELINE" (a
+ * verdict's words follow) or "comparison BASELINE" (both with the interval: 1.64x [1.60, 1.70] faster). As
+ * many digits as are written must be right. A number whose report is not current is followed by " (not
+ * current)".
  */
 #ifndef ASSAY_CITE_H
 #define ASSAY_CITE_H

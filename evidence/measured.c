@@ -48,6 +48,24 @@ static void take_ceilings(report *made, const bench_run *run, bool *good) {
   }
 }
 
+static void take_numbers(report_numbers *list, const int64_t *values, int count, bool *good) {
+  list->items = room((size_t)count, sizeof *list->items, good);
+  if (!*good) return;
+  memcpy(list->items, values, (size_t)count * sizeof *values);
+  list->count = count;
+}
+
+static void take_overheads(report *made, const bench_run *run, bool *good) {
+  made->overheads.items = room(OVERHEADS, sizeof *made->overheads.items, good);
+  for (int i = 0; i < OVERHEADS && *good; i++) {
+    const gpu_overhead *from = &run->overheads[i];
+    if (from->count == 0) continue;
+    report_overhead *to = &made->overheads.items[made->overheads.count++];
+    *to = (report_overhead){.name = copy(from->name, good), .calls = from->calls, .call_ns = from->call_ns};
+    take_numbers(&to->samples, from->samples, from->count, good);
+  }
+}
+
 /* Samples of a kernel that was wrong, or cheated, are no times of the operator. */
 static bool has_samples(const bench_variant *variant) {
   return variant->gate == VERDICT_PASS && variant->sample_count > 0;
@@ -77,10 +95,10 @@ static void take_variant(const bench_run *run, const bench_case *one, const benc
                          .kind = (int64_t)from->kind,
                          .expression = copy(from->expression, good),
                          .rounding = copy(from->rounding, good),
-                         .options =
-                             object ? surroundings_object_flags() : copy(surroundings_build_flags(), good),
+                         .options = surroundings_flags(object, run->backend == ASSAY_CUDA),
                          .peak_memory_bytes = from->peak_bytes,
-                         .context_switches = from->context_switches};
+                         .context_switches = from->context_switches,
+                         .graph_nodes = from->graph_nodes};
   to->gate = (report_gate){.verdict = copy(verdict_name(from->gate), good),
                            .reason = copy(from->gate == VERDICT_PASS ? "" : from->reason, good),
                            .max_error_ulps = from->error_ulps,
@@ -122,13 +140,6 @@ static void take_comparisons(const bench_run *run, const bench_case *one, const 
                                                                            (int64_t)ratio.verdict};
     }
   }
-}
-
-static void take_numbers(report_numbers *list, const int64_t *values, int count, bool *good) {
-  list->items = room((size_t)count, sizeof *list->items, good);
-  if (!*good) return;
-  memcpy(list->items, values, (size_t)count * sizeof *values);
-  list->count = count;
 }
 
 static void take_inputs(const bench_case *from, report_case *to, bool *good) {
@@ -212,6 +223,7 @@ report *measured_report(const bench_run *run, const measured_context *context) {
   made->environment.load_end = surroundings_load();
   if (good) take_prediction(made, context->declared, &good);
   if (good) take_ceilings(made, run, &good);
+  if (good) take_overheads(made, run, &good);
   made->cases.items = room((size_t)run->case_count, sizeof *made->cases.items, &good);
   for (int c = 0; c < run->case_count && good; c++) {
     take_case(run, &run->cases[c], context, &made->cases.items[made->cases.count++], &good);

@@ -78,6 +78,7 @@ static bool take_variant(bench_run *run, bench_case *one, bench_variant *variant
   variant->compared = old->gate.compared;
   variant->context_switches = old->context_switches;
   variant->peak_bytes = old->peak_memory_bytes;
+  variant->graph_nodes = old->graph_nodes;
   return true;
 }
 

@@ -54,6 +54,33 @@ static void command_line(const report *from, char *line, size_t size) {
     used += (size_t)snprintf(line + used, size - used, "%s%s", i > 0 ? " " : "", from->command.items[i]);
 }
 
+static void gpu_rows(FILE *out, const report *from) {
+  const report_gpu *gpu = from->environment.gpu;
+  char line[1024];
+  if (gpu == NULL) {
+    row(out, "GPU", "none was used");
+    return;
+  }
+  snprintf(line, sizeof line, "%.200s (%.20s), driver %.60s, kernels by %.100s", gpu->name, gpu->architecture,
+           gpu->driver, gpu->compiler);
+  row(out, "GPU", line);
+  report_clocks clocks;
+  if (report_all_clocks(from, &clocks)) {
+    snprintf(line, sizeof line, "%lld to %lld MHz behind the samples", (long long)clocks.least,
+             (long long)clocks.most);
+    row(out, "SM clock", line);
+  }
+  if (gpu->clock_mhz_most > 0) {
+    snprintf(line, sizeof line, "%lld MHz, by its driver", (long long)gpu->clock_mhz_most);
+    row(out, "highest SM clock", line);
+  }
+  for (int64_t i = 0; i < from->overheads.count; i++) {
+    const report_overhead *one = &from->overheads.items[i];
+    snprintf(line, sizeof line, "%.4g us, included in every time", one->call_ns * 1e-3);
+    row(out, one->name, line);
+  }
+}
+
 static void environment(FILE *out, const report *from, const char *status) {
   const report_environment *here = &from->environment;
   char line[1024];
@@ -76,7 +103,7 @@ static void environment(FILE *out, const report *from, const char *status) {
   row(out, "CPU", line);
   snprintf(line, sizeof line, "%.1f GiB, %s pages", (double)here->memory_bytes / 1073741824.0, here->pages);
   row(out, "memory", line);
-  row(out, "GPU", here->gpu != NULL ? here->gpu->name : "none was used");
+  gpu_rows(out, from);
   row(out, "system", here->system);
   snprintf(line, sizeof line, "%s; program built by %s", here->compiler, here->built_by);
   row(out, "compiler", line);
@@ -122,12 +149,30 @@ static void predictions(FILE *out, const report *from) {
   fputs("</table>\n", out);
 }
 
+static bool has_clocks(const report_case *one) {
+  report_clocks clocks;
+  for (int64_t v = 0; v < one->variants.count; v++) {
+    if (report_variant_clocks(&one->variants.items[v], &clocks)) return true;
+  }
+  return false;
+}
+
+static void clock_cell(FILE *out, const report_variant *variant) {
+  report_clocks clocks;
+  fputs("<td class=\"n\">", out);
+  if (report_variant_clocks(variant, &clocks))
+    fprintf(out, "%lld to %lld", (long long)clocks.least, (long long)clocks.most);
+  fputs("</td>", out);
+}
+
 static void variants(FILE *out, const report *from, const report_case *one) {
+  const bool clocked = has_clocks(one);
   fputs(
       "<table>\n<tr><th>variant</th><th>kind</th><th class=\"n\">median us</th><th class=\"n\">smallest</th>"
       "<th class=\"n\">largest</th><th class=\"n\">deviation</th><th class=\"n\">of the ceiling</th>"
-      "<th class=\"n\">error, of allowed</th></tr>\n",
+      "<th class=\"n\">error, of allowed</th>",
       out);
+  fputs(clocked ? "<th class=\"n\">SM MHz</th></tr>\n" : "</tr>\n", out);
   for (int64_t v = 0; v < one->variants.count; v++) {
     const report_variant *variant = &one->variants.items[v];
     const report_statistics *statistics = variant->statistics;
@@ -137,7 +182,7 @@ static void variants(FILE *out, const report *from, const report_case *one) {
     if (statistics == NULL) {
       fprintf(out, "<td colspan=\"5\">%s ", variant->gate.verdict);
       text(out, variant->gate.reason);
-      fputs("</td><td></td></tr>\n", out);
+      fputs(clocked ? "</td><td></td><td></td></tr>\n" : "</td><td></td></tr>\n", out);
       continue;
     }
     const double share = plot_share_of_roof(from, one, variant);
@@ -147,7 +192,9 @@ static void variants(FILE *out, const report *from, const report_case *one) {
             statistics->median_ns * 1e-3, statistics->min_ns * 1e-3, statistics->max_ns * 1e-3,
             statistics->mad_ns * 1e-3);
     fprintf(out, isnan(share) ? "<td></td>" : "<td class=\"n\">%.1f %%</td>", 100 * share);
-    fprintf(out, "<td class=\"n\">%.2g</td></tr>\n", variant->gate.max_error_share);
+    fprintf(out, "<td class=\"n\">%.2g</td>", variant->gate.max_error_share);
+    if (clocked) clock_cell(out, variant);
+    fputs("</tr>\n", out);
   }
   fputs("</table>\n", out);
 }

@@ -82,6 +82,13 @@ static void machine(FILE *out, const report *from) {
   if (here->gpu != NULL) {
     fprintf(out, "- GPU: %s (%s), driver %s, compiler %s\n", here->gpu->name, here->gpu->architecture,
             here->gpu->driver, here->gpu->compiler);
+    report_clocks clocks;
+    if (report_all_clocks(from, &clocks))
+      fprintf(out, "- SM clock: %lld to %lld MHz behind the samples\n", (long long)clocks.least,
+              (long long)clocks.most);
+    for (int64_t i = 0; i < from->overheads.count; i++)
+      fprintf(out, "- %s: %.3g us, included in every time\n", from->overheads.items[i].name,
+              from->overheads.items[i].call_ns * 1e-3);
   } else {
     fputs("- GPU: none was used\n", out);
   }

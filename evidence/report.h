@@ -78,6 +78,7 @@ typedef struct report_gpu {
   char *architecture;
   char *driver;
   char *compiler;
+  int64_t clock_mhz_most; /* that its driver names; 0: it does not */
 } report_gpu;
 
 typedef struct report_environment {
@@ -114,6 +115,14 @@ typedef struct report_ceiling {
   report_numbers samples; /* nanoseconds */
   double rate;            /* units a second: work by the median */
 } report_ceiling;
+
+/* A call to a GPU that does nothing, as the timer of the mode makes calls: shown, never taken off. */
+typedef struct report_overhead {
+  char *name; /* "empty graph node", "empty launch" */
+  int64_t calls;
+  report_numbers samples; /* nanoseconds of so many calls */
+  double call_ns;         /* by the median */
+} report_overhead;
 
 typedef struct report_prediction {
   char *text;
@@ -156,6 +165,7 @@ typedef struct report_variant {
   report_gate gate;
   int64_t peak_memory_bytes; /* of the worker process after the variant ran, with all its operands */
   int64_t context_switches;  /* during the timed calls of all samples */
+  int64_t graph_nodes;       /* of one call, in mode graph; 0: not known */
   struct {
     bench_sample *items;
     int64_t count;
@@ -233,6 +243,10 @@ typedef struct report {
     report_ceiling *items;
     int64_t count;
   } ceilings;
+  struct {
+    report_overhead *items;
+    int64_t count;
+  } overheads;                   /* none: no GPU was timed */
   report_prediction *prediction; /* NULL: none was declared */
   int64_t label;                 /* report_label */
   struct {
@@ -259,6 +273,14 @@ void report_free(report *self);
 
 /* Nanoseconds of one call. */
 double report_call_ns(const bench_sample *sample);
+
+/* The lowest and the highest clock of a GPU in MHz, over the samples of a variant or of the whole report.
+ * False, and both 0, when no sample has one. */
+typedef struct report_clocks {
+  int64_t least, most;
+} report_clocks;
+bool report_variant_clocks(const report_variant *variant, report_clocks *clocks);
+bool report_all_clocks(const report *self, report_clocks *clocks);
 
 /* NULL when there is none of that name. */
 const report_variant *report_find_variant(const report_case *one, const char *name);

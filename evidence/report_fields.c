@@ -31,6 +31,9 @@ static const char *const gate_words[] = {"PASS",    "FAIL",  "TODO",    "UNAVAIL
   { .name = #member, .kind = FIELD_BOOLEAN, .offset = AT(type, member) }
 #define WHOLE(type, member, least)                                                                           \
   { .name = #member, .kind = FIELD_WHOLE, .offset = AT(type, member), .low = (least) }
+/* From 1 up; 0 in memory is what is left out of the file. */
+#define OPTIONAL_WHOLE(type, member)                                                                         \
+  { .name = #member, .kind = FIELD_WHOLE, .optional = true, .offset = AT(type, member), .low = 1 }
 #define NUMBER(type, member)                                                                                 \
   { .name = #member, .kind = FIELD_NUMBER, .offset = AT(type, member) }
 #define CHOICE(type, member, list)                                                                           \
@@ -73,6 +76,7 @@ static const report_field gpu_fields[] = {
     TEXT(report_gpu, architecture),
     TEXT(report_gpu, driver),
     TEXT(report_gpu, compiler),
+    OPTIONAL_WHOLE(report_gpu, clock_mhz_most),
     END,
 };
 
@@ -110,6 +114,14 @@ static const report_field ceiling_fields[] = {
     END,
 };
 
+static const report_field overhead_fields[] = {
+    TEXT(report_overhead, name),
+    WHOLE(report_overhead, calls, 1),
+    {.name = "samples", .kind = FIELD_WHOLES, .offset = AT(report_overhead, samples), .low = 1},
+    NUMBER(report_overhead, call_ns),
+    END,
+};
+
 static const report_field prediction_fields[] = {
     TEXT(report_prediction, text),
     OTHER(report_prediction, hash, FIELD_HASH),
@@ -130,8 +142,13 @@ static const report_field gate_fields[] = {
 };
 
 static const report_field sample_fields[] = {
-    WHOLE(bench_sample, process, 0), WHOLE(bench_sample, round, 0),       WHOLE(bench_sample, position, 0),
-    WHOLE(bench_sample, calls, 1),   WHOLE(bench_sample, nanoseconds, 1), END,
+    WHOLE(bench_sample, process, 0),
+    WHOLE(bench_sample, round, 0),
+    WHOLE(bench_sample, position, 0),
+    WHOLE(bench_sample, calls, 1),
+    WHOLE(bench_sample, nanoseconds, 1),
+    OPTIONAL_WHOLE(bench_sample, sm_mhz),
+    END,
 };
 
 static const report_field statistics_fields[] = {
@@ -153,6 +170,7 @@ static const report_field variant_fields[] = {
     OBJECT(report_variant, gate, gate_fields),
     WHOLE(report_variant, peak_memory_bytes, 0),
     WHOLE(report_variant, context_switches, 0),
+    OPTIONAL_WHOLE(report_variant, graph_nodes),
     LIST(report_variant, samples, sample_fields),
     OBJECT_OR_NULL(report_variant, statistics, statistics_fields),
     END,
@@ -224,6 +242,12 @@ const report_field report_fields[] = {
     OBJECT(report, environment, environment_fields),
     OBJECT(report, git, git_fields),
     LIST(report, ceilings, ceiling_fields),
+    {.name = "overheads",
+     .kind = FIELD_LIST,
+     .optional = true,
+     .offset = AT(report, overheads),
+     .fields = overhead_fields,
+     .size = sizeof(report_overhead)},
     OBJECT_OR_NULL(report, prediction, prediction_fields),
     CHOICE(report, label, report_label_names),
     LIST(report, cases, case_fields),

@@ -29,7 +29,8 @@ typedef enum field_kind {
 typedef struct report_field {
   const char *name; /* NULL ends a table */
   field_kind kind;
-  bool optional; /* a list that is left out when it is empty: older reports do not have it */
+  bool optional; /* a list that is left out when it is empty, a whole number when it is 0: older reports do
+                  * not have it */
   size_t offset;
   int64_t low;
   const char *const *words;

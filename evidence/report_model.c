@@ -69,6 +69,32 @@ double report_call_ns(const bench_sample *sample) {
   return (double)sample->nanoseconds / (double)sample->calls;
 }
 
+static void widen(report_clocks *clocks, int64_t mhz) {
+  if (mhz == 0) return;
+  if (clocks->least == 0 || mhz < clocks->least) clocks->least = mhz;
+  if (mhz > clocks->most) clocks->most = mhz;
+}
+
+bool report_variant_clocks(const report_variant *variant, report_clocks *clocks) {
+  *clocks = (report_clocks){0, 0};
+  for (int64_t s = 0; s < variant->samples.count; s++) widen(clocks, variant->samples.items[s].sm_mhz);
+  return clocks->most > 0;
+}
+
+bool report_all_clocks(const report *self, report_clocks *clocks) {
+  *clocks = (report_clocks){0, 0};
+  for (int64_t c = 0; c < self->cases.count; c++) {
+    const report_case *one = &self->cases.items[c];
+    for (int64_t v = 0; v < one->variants.count; v++) {
+      report_clocks own;
+      if (!report_variant_clocks(&one->variants.items[v], &own)) continue;
+      widen(clocks, own.least);
+      widen(clocks, own.most);
+    }
+  }
+  return clocks->most > 0;
+}
+
 const report_variant *report_find_variant(const report_case *one, const char *name) {
   for (int64_t i = 0; i < one->variants.count; i++) {
     if (strcmp(one->variants.items[i].name, name) == 0) return &one->variants.items[i];

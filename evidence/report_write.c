@@ -90,6 +90,7 @@ static json_t *write_field(const report_field *field, const void *at) {
 static bool left_out(const report_field *field, const void *at) {
   any_list list;
   if (!field->optional) return false;
+  if (field->kind == FIELD_WHOLE) return *(const int64_t *)at == 0;
   memcpy(&list, at, sizeof list);
   return list.count == 0;
 }

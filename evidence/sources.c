@@ -33,6 +33,17 @@ static bool ends_with(const char *name, const char *end) {
   return length >= strlen(end) && strcmp(name + length - strlen(end), end) == 0;
 }
 
+/* On a GPU: which kernel a variant launches only its host half knows, so all of the folder count. Host code
+ * that several of them share is in files whose names end with _gpu.c. The emulator's twins of the dialect's
+ * words do not run there. */
+static bool belongs_on_gpu(const char *folder, const char *name, bench_kind kind) {
+  if (strcmp(folder, "device") == 0) return false;
+  if (strcmp(folder, "include/assay") == 0)
+    return strncmp(name, "kernel", 6) == 0 && strstr(name, "emulator") == NULL;
+  if (ends_with(name, ".h") || ends_with(name, ".cu") || ends_with(name, "_gpu.c")) return true;
+  return kind == BENCH_BASELINE && ends_with(name, "_bench.c");
+}
+
 /* What a file of an operator's folder is for follows from the end of its name. Of the device's headers only
  * those count that hold code for kernels. */
 static bool belongs(const char *folder, const char *name, bench_kind kind, const char *variant) {
@@ -47,7 +58,6 @@ static bool belongs(const char *folder, const char *name, bench_kind kind, const
     }
     return ends_with(name, "_bench.c");
   }
-  if (strcmp(variant, "cuda") == 0) return ends_with(name, ".cu");
   snprintf(own, sizeof own, "_%s.c", variant);
   return ends_with(name, own) || (strcmp(variant, "plain") == 0 && ends_with(name, "_cpu.c"));
 }
@@ -56,7 +66,8 @@ static int in_order(const struct dirent **left, const struct dirent **right) {
   return strcmp((*left)->d_name, (*right)->d_name);
 }
 
-/* The kernels first, headers behind them; in the order of the names, so that reports can be compared. */
+/* The kernels first, headers behind them; in the order of the names, so that reports can be compared. A NULL
+ * variant runs on a GPU. */
 static bool add_folder(report_variant *target, const char *folder, bench_kind kind, const char *variant) {
   char path[ASSAY_PATH_SIZE];
   struct dirent **names = NULL;
@@ -67,7 +78,9 @@ static bool add_folder(report_variant *target, const char *folder, bench_kind ki
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < count && good; i++) {
       const char *name = names[i]->d_name;
-      if (ends_with(name, ".h") != (pass == 1) || !belongs(folder, name, kind, variant)) continue;
+      if (ends_with(name, ".h") != (pass == 1)) continue;
+      if (variant == NULL ? !belongs_on_gpu(folder, name, kind) : !belongs(folder, name, kind, variant))
+        continue;
       if (assay_path_format(path, "%s/%s", folder, name)) good = add(target, path);
     }
   }
@@ -76,34 +89,37 @@ static bool add_folder(report_variant *target, const char *folder, bench_kind ki
   return good;
 }
 
-static bool add_headers(report_variant *target) {
-  return add(target, "include/assay/workshop.h") && add(target, "include/assay/assay.h");
+/* Those that every kernel may include; on a GPU those of the dialect too. */
+static bool add_headers(report_variant *target, bool on_gpu) {
+  return (!on_gpu || add_folder(target, "include/assay", BENCH_LIBRARY, NULL)) &&
+         add(target, "include/assay/workshop.h") && add(target, "include/assay/assay.h");
 }
 
 /* A baseline that names its files. */
-static bool add_named(report_variant *target, const char *const *sources) {
+static bool add_named(report_variant *target, const char *const *sources, bool on_gpu) {
   for (; *sources != NULL; sources++) {
     if (!add(target, *sources)) return false;
   }
-  return add_headers(target);
+  return add_headers(target, on_gpu);
 }
 
 bool surroundings_sources(const bench_run *run, const bench_case *one, const bench_variant *variant,
                           report_variant *target) {
   char folder[ASSAY_PATH_SIZE];
+  const bool on_gpu = run->backend == ASSAY_CUDA;
   if (run->loads[variant->load].target == TARGET_OBJECT) {
-    return add(target, variant->source) && add_headers(target);
+    return add(target, variant->source) && add_headers(target, on_gpu);
   }
   if (!assay_path_format(folder, "ops/%s", one->op->subject.name)) return true;
   const bench_load *load = &run->loads[variant->load];
   const bench_kind kind = load->target == TARGET_BASELINE ? BENCH_BASELINE : BENCH_LIBRARY;
   const assay_bench_baseline *baseline =
       kind == BENCH_BASELINE ? assay_operator_baseline(one->op, load->index) : NULL;
-  if (baseline != NULL && baseline->sources != NULL) return add_named(target, baseline->sources);
-  const assay_variant *row = kind == BENCH_LIBRARY ? &one->op->variants[load->index] : NULL;
-  const char *name = row == NULL ? "" : row->backend == ASSAY_CUDA ? "cuda" : row->name;
+  if (baseline != NULL && baseline->sources != NULL) return add_named(target, baseline->sources, on_gpu);
+  if (on_gpu) return add_folder(target, folder, kind, NULL) && add_headers(target, true);
+  const char *name = kind == BENCH_LIBRARY ? one->op->variants[load->index].name : "";
   return add_folder(target, folder, kind, name) &&
          (kind == BENCH_LIBRARY ||
           (add(target, "ops/bench_passes.c") && add(target, "ops/bench_passes_avx2.c"))) &&
-         add_folder(target, "device", BENCH_LIBRARY, name) && add_headers(target);
+         add_folder(target, "device", BENCH_LIBRARY, name) && add_headers(target, false);
 }

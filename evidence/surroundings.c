@@ -120,6 +120,7 @@ bool surroundings_gpu(report_environment *environment) {
   snprintf(text, sizeof text, "CUDA %d.%d", driver->version / 1000, driver->version % 1000 / 10);
   gpu->driver = strdup(text);
   gpu->compiler = gpu_compiler(driver->version / 1000);
+  gpu->clock_mhz_most = info.clock_khz / 1000;
   return gpu->name != NULL && gpu->architecture != NULL && gpu->driver != NULL && gpu->compiler != NULL;
 }
 
@@ -142,17 +143,18 @@ bool surroundings_git(report_git *git) {
   return changes != NULL;
 }
 
-const char *surroundings_build_flags(void) {
-  return ASSAY_BUILD_FLAGS;
-}
-
-char *surroundings_object_flags(void) {
-  size_t size = 1;
-  for (int i = 0; build_flags[i] != NULL; i++) size += strlen(build_flags[i]) + 1;
-  char *text = calloc(1, size);
-  for (int i = 0; text != NULL && build_flags[i] != NULL; i++) {
-    if (i > 0) strcat(text, " ");
-    strcat(text, build_flags[i]);
-  }
-  return text;
+char *surroundings_flags(bool object, bool on_gpu) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (out == NULL) return NULL;
+  if (!object) fputs(ASSAY_BUILD_FLAGS, out);
+  for (int i = 0; object && build_flags[i] != NULL; i++)
+    fprintf(out, "%s%s", i > 0 ? " " : "", build_flags[i]);
+  if (on_gpu) fputs("; kernels:", out);
+  for (int i = 0; on_gpu && assay_nvrtc_options[i] != NULL; i++) fprintf(out, " %s", assay_nvrtc_options[i]);
+  const bool written = ferror(out) == 0;
+  if (fclose(out) == 0 && written) return text;
+  free(text);
+  return NULL;
 }

@@ -23,10 +23,8 @@ bool surroundings_git(report_git *git);
 bool surroundings_sources(const bench_run *run, const bench_case *one, const bench_variant *variant,
                           report_variant *target);
 
-/* Those with which this program and the library in it were compiled. */
-const char *surroundings_build_flags(void);
-
-/* The compiler's flags for an object that is built from a source file; owned by the caller. */
-char *surroundings_object_flags(void);
+/* The compiler's flags: of an object that is built from a source file, or of this program and the library in
+ * it; on a GPU also those that every kernel is compiled with. Owned by the caller, NULL without memory. */
+char *surroundings_flags(bool object, bool on_gpu);
 
 #endif

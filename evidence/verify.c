@@ -61,6 +61,8 @@ static void check_mode(verifier *self) {
     verifier_find(self, "mode", "mode %s times a GPU, and environment.gpu is null",
                   report_mode_names[from->mode]);
   }
+  if (!on_gpu && from->overheads.count > 0)
+    verifier_find(self, "overheads", "mode wall times no GPU, and there are times of empty calls to one");
 }
 
 /* What was asked for on the command line, as `--name word` or `--name=word`; NULL when it was not. */
@@ -123,15 +125,36 @@ static void check_prediction(verifier *self) {
 
 /* ---- the rest of the head ------------------------------------------------------------------------------ */
 
+/* NaN without memory or samples. */
+static double median_of(const report_numbers *samples) {
+  double *values = calloc((size_t)samples->count + 1, sizeof *values);
+  if (values == NULL || samples->count == 0) {
+    free(values);
+    return (double)NAN;
+  }
+  for (int64_t k = 0; k < samples->count; k++) values[k] = (double)samples->items[k];
+  const double median = assay_median(values, (size_t)samples->count);
+  free(values);
+  return median;
+}
+
+static void check_overheads(verifier *self) {
+  for (int64_t i = 0; i < self->report->overheads.count; i++) {
+    const report_overhead *one = &self->report->overheads.items[i];
+    char path[VERIFIER_PATH];
+    const double call_ns = median_of(&one->samples) / (double)one->calls;
+    snprintf(path, sizeof path, "overheads[%lld].call_ns", (long long)i);
+    if (!verifier_same(one->call_ns, call_ns))
+      verifier_find(self, path, "the median of the samples by %lld calls is %.6g, not %.6g",
+                    (long long)one->calls, call_ns, one->call_ns);
+  }
+}
+
 static void check_ceilings(verifier *self) {
   for (int64_t i = 0; i < self->report->ceilings.count; i++) {
     const report_ceiling *ceiling = &self->report->ceilings.items[i];
     char path[VERIFIER_PATH];
-    double *values = calloc((size_t)ceiling->samples.count + 1, sizeof *values);
-    if (values == NULL) continue;
-    for (int64_t k = 0; k < ceiling->samples.count; k++) values[k] = (double)ceiling->samples.items[k];
-    const double rate = ceiling->work / (assay_median(values, (size_t)ceiling->samples.count) * 1e-9);
-    free(values);
+    const double rate = ceiling->work / (median_of(&ceiling->samples) * 1e-9);
     snprintf(path, sizeof path, "ceilings[%lld].rate", (long long)i);
     if (!verifier_same(ceiling->rate, rate))
       verifier_find(self, path, "work by the median of the samples is %.6g, not %.6g", rate, ceiling->rate);
@@ -190,6 +213,7 @@ static void check_text(verifier *self, verify_depth depth) {
   check_protocol(self);
   check_mode(self);
   check_ceilings(self);
+  check_overheads(self);
   check_prediction(self);
   verifier_check_cases(self);
   verifier_check_sources(self, depth);

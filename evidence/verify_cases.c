@@ -58,6 +58,42 @@ static void check_sample(const part *at, int64_t v, int64_t s, bool *seen) {
   }
 }
 
+/* A clock belongs to a GPU, every sample of a variant has one or none has, and none is beyond what the driver
+ * names by more than the measurement's own error. */
+static void check_clocks(const part *at, int64_t v) {
+  const report *from = at->self->report;
+  const report_variant *variant = &at->one->variants.items[v];
+  const report_gpu *gpu = from->environment.gpu;
+  const bool measured = variant->samples.count > 0 && variant->samples.items[0].sm_mhz > 0;
+  char path[96];
+  for (int64_t s = 0; s < variant->samples.count; s++) {
+    const int64_t mhz = variant->samples.items[s].sm_mhz;
+    snprintf(path, sizeof path, ".variants[%lld].samples[%lld].sm_mhz", (long long)v, (long long)s);
+    if ((mhz > 0) != measured) {
+      find_in(at, path, "some samples of %s have a clock, others have none", variant->name);
+      return;
+    }
+    if (mhz > 0 && from->mode == REPORT_WALL) {
+      find_in(at, path, "mode wall times a CPU, and a sample has the clock of a GPU");
+      return;
+    }
+    if (gpu == NULL || gpu->clock_mhz_most == 0 || (double)mhz <= 1.02 * (double)gpu->clock_mhz_most)
+      continue;
+    find_in(at, path, "%lld MHz, where %s runs at %lld at most", (long long)mhz, gpu->name,
+            (long long)gpu->clock_mhz_most);
+    return;
+  }
+}
+
+static void check_graph_nodes(const part *at, int64_t v) {
+  const report_variant *variant = &at->one->variants.items[v];
+  char path[96];
+  if (variant->graph_nodes == 0 || at->self->report->mode == REPORT_GRAPH) return;
+  snprintf(path, sizeof path, ".variants[%lld].graph_nodes", (long long)v);
+  find_in(at, path, "%s has nodes of a graph, and the mode is %s", variant->name,
+          report_mode_names[at->self->report->mode]);
+}
+
 static void check_samples(const part *at, int64_t v) {
   const report *from = at->self->report;
   const report_variant *variant = &at->one->variants.items[v];
@@ -252,6 +288,8 @@ void verifier_check_cases(verifier *self) {
     for (int64_t v = 0; v < at.one->variants.count; v++) {
       check_gate(&at, v);
       check_samples(&at, v);
+      check_clocks(&at, v);
+      check_graph_nodes(&at, v);
       check_statistics(&at, v);
       check_floor(&at, v);
     }

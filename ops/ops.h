@@ -33,6 +33,9 @@ bool assay_variant_is_preferred(const assay_variant *variant);
 /* The baselines that this build has for an operator, counted from 0; NULL behind the last. */
 const struct assay_bench_baseline *assay_operator_baseline(const assay_operator *op, int index);
 
+/* The shapes that are timed on this backend alone, behind those of the operator's table; NULL: none. */
+const struct assay_bench_suite *assay_operator_suite(const assay_operator *op, assay_backend backend);
+
 /* Validates, picks (variant NULL) or checks the variant, its knobs and the queue, calls entry `entry`,
  * releases scratch. `why` holds the sentence when the status is not ASSAY_OK. */
 assay_status assay_operator_call(const assay_operator *op, const assay_variant *variant, int entry,

@@ -6,10 +6,13 @@
 #   scripts/gpu.sh check [NAME...]     there, in the same source tree with build/gpu/: the tests and the judge on the GPU
 #   scripts/gpu.sh huge [NAME...]      there: more than 2^31 elements, and indices of 32 bits planted in the solutions
 #   scripts/gpu.sh sanitize [NAME...]  there: the small checks under each tool of compute-sanitizer
+#   scripts/gpu.sh bench [NAME...]     there: the library's kernels timed, in both modes, with warm and with cold caches
+#   scripts/gpu.sh peers [NAME...]     there: PyTorch and Triton on the same shapes (scripts/peers.py)
 #   scripts/gpu.sh parity              there: the planted faults of tests/test_parity.c under each tool of compute-sanitizer
 #
 # NAMEs pick operators and exercises, without the tests, where one command may not take long. All but pack leave one archive
-# of logs in $OUT (build/gpu-out unless that is set), and their last line is the sum; parity leaves parity.tsv there too.
+# of logs in $OUT (build/gpu-out unless that is set), and their last line is the sum; parity leaves parity.tsv there too,
+# bench and peers their reports. A time is one of a machine that does nothing else: run these two alone.
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
 package=${GPU_PACKAGE:-build/gpu}
@@ -222,11 +225,81 @@ parity() {
   finish parity
 }
 
+# The shapes of the seed documents: what events mode and cold caches are about. Where a call takes far longer than its
+# start, events would show the same as a graph.
+seed_shapes() {
+  case $1 in
+  strided_softmax) echo 256x257,1024x1024 ;;
+  softmax_backward) echo 256x1025,1024x4097 ;;
+  fused_gemm) echo 127x65x33,512x512x512 ;;
+  split_softmax) echo 4x32769,64x131072 ;;
+  streaming_attention) echo 129x32,512x64 ;;
+  esac
+}
+
+# All others of the suites. They are in a report of their own: where the time is short it is they that are left out.
+large_shapes() {
+  case $1 in
+  strided_softmax) echo 4096x2048,8192x8192,32768x4096 ;;
+  softmax_backward) echo 2048x4096,2048x2048,16384x8192 ;;
+  fused_gemm) echo 1024x1024x512,1024x1024x2048,4096x4096x4096,8192x8192x8192 ;;
+  split_softmax) echo 4096x2048,1x131072,512x131072 ;;
+  streaming_attention) echo 2048x64,4096x64x16x1,4096x128x16x1,16384x64x16x1,16384x128x16x1 ;;
+  esac
+}
+
+# The seconds that are left for a step of so many, at least one.
+left_of() {
+  left=$((until_second - $(date +%s)))
+  [ $left -lt "$1" ] || left=$1
+  [ $left -gt 0 ] || left=1
+  echo $left
+}
+
+# A report that is cut short by its time is written all the same, and says that it is incomplete.
+bench() {
+  begin
+  until_second=$(($(date +%s) + ${BENCH_TOTAL_SECONDS:-450}))
+  BENCH="$package/assay bench --library --backend cuda --protocol ${BENCH_PROTOCOL:-seeds}"
+  step nvidia-smi nvidia-smi
+  for name in $(with_kernels); do
+    shapes=$(seed_shapes "$name")
+    # shellcheck disable=SC2086
+    {
+      SHOWN=40 STEP_SECONDS=$(left_of 40) step "$name-graph-warm" $BENCH "$name" --mode graph ${shapes:+--shape $shapes} \
+        -o "$out/$name-graph-warm.json"
+      SHOWN=30 STEP_SECONDS=$(left_of 40) step "$name-events-warm" $BENCH "$name" --mode events ${shapes:+--shape $shapes} \
+        -o "$out/$name-events-warm.json"
+      SHOWN=30 STEP_SECONDS=$(left_of 40) step "$name-graph-cold" $BENCH "$name" --mode graph --cache cold \
+        ${shapes:+--shape $shapes} -o "$out/$name-graph-cold.json"
+    }
+  done
+  for name in $(with_kernels); do
+    shapes=$(large_shapes "$name")
+    [ -n "$shapes" ] || continue
+    # shellcheck disable=SC2086
+    SHOWN=60 STEP_SECONDS=$(left_of "${BENCH_SECONDS:-110}") step "$name-graph-large" $BENCH "$name" --mode graph \
+      --shape "$shapes" -o "$out/$name-graph-large.json"
+  done
+  for report in "$out"/*-graph-*.json "$out"/*-events-*.json; do
+    [ -e "$report" ] && step "verify-$(basename "$report" .json)" "$package/assay" verify "$report"
+  done
+  finish bench
+}
+
+peers() {
+  begin
+  # shellcheck disable=SC2086
+  SHOWN=200 STEP_SECONDS=${PEERS_TOTAL_SECONDS:-240} step peers python3 -B scripts/peers.py --seconds "${PEERS_SECONDS:-150}" \
+    -o "$out/peers-graph.json" --events "$out/peers-events.json" $asked
+  finish peers
+}
+
 stage=${1:-}
 [ $# -eq 0 ] || shift
 asked=$*
 case $stage in
-pack | check | huge | sanitize | parity) "$stage" ;;
+pack | check | huge | sanitize | bench | peers | parity) "$stage" ;;
 *)
   sed -n 's/^#   \(scripts.*\)/\1/p' "$0" >&2
   exit 64

@@ -6,7 +6,8 @@
 #
 # CHECKS=FOLDER takes the answers of `check NAME --solution|--library --json` from FOLDER/NAME.solution.json and
 # NAME.library.json, where `./setup demo` leaves them (build/demo); without it the checks run here and now. OUTPUT=FILE
-# writes elsewhere. Every number of a report is cited, so that tests/test_documents.sh finds it when it is no longer true.
+# writes elsewhere. Reports of a GPU, of the library and of its peers, are those in GPU=FOLDER (results/h200); without one
+# their part is left out. Every number of a report is cited, so that tests/test_documents.sh finds it when it is no longer true.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd -P)
 cd "$here" || exit 1
@@ -24,6 +25,7 @@ if [ $# -eq 0 ]; then
     for cache in warm cold; do set -- "$@" "results/cpu/$kind-$cache.json"; done
   done
 fi
+gpu_list=$(for file in "${GPU:-results/h200}"/*.json; do [ ! -e "$file" ] || echo "$file"; done)
 command -v jq >/dev/null 2>&1 || fail 3 "jq is needed to read reports: install it"
 for file in "$@"; do
   case $file in
@@ -35,7 +37,7 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 page=$scratch/page
-for file in "$@"; do
+for file in "$@" $gpu_list; do
   "$assay" verify "$file" >"$scratch/verify" 2>&1 || { cat "$scratch/verify" >&2 && exit 1; }
 done
 
@@ -137,6 +139,51 @@ tables() { # tables FILE...
     ' "$@" | round_numbers
 }
 
+# One table an operator: every kernel of every report of a GPU, those of peers too, in columns by clock and cache. A ratio
+# is to the first baseline of its own report: peers come from other processes, and have none.
+gpu_tables() { # gpu_tables FILE...
+  jq -rn '
+    def once: reduce .[] as $one ([]; if index([$one]) then . else . + [$one] end);
+    def peer($r): $r.command[0] == "scripts/peers.py";
+    def cite($file; $row; $field): "<!-- report: \($file); \($row.op); \($row.case); \($row.name); \($field) -->";
+    [inputs | {file: input_filename, r: .}] as $all |
+    ([["graph", "warm"], ["events", "warm"], ["graph", "cold"], ["events", "cold"]] |
+      map(select(. as $c | any($all[]; .r.mode == $c[0] and .r.cache == $c[1])))) as $columns |
+    [$all[] | .r as $r | $r.cases[] | .operator as $op | .name as $case |
+      (.variants[], .skipped[]) | {op: $op, case: $case, name: .name, peer: peer($r)}] as $rows |
+    ([$rows[].op] | once)[] as $op |
+    "", "### \($op)", "",
+    "| case | kernel | against |" + ([$columns[] | " \(.[0]), \(.[1]): median us | ratio | SM MHz |"] | add),
+    "|---|---|---|" + ([$columns[] | "--:|---|--:|"] | add),
+    (([$rows[] | select(.op == $op) | .case] | once)[] as $case |
+      ([$rows[] | select(.op == $op and .case == $case)] | once | sort_by(.peer) | to_entries[]) as {key: $n, value: $row} |
+      [$columns[] as $c | [$all[] | select(.r.mode == $c[0] and .r.cache == $c[1] and peer(.r) == $row.peer) |
+        .file as $file | .r.cases[] | select(.operator == $op and .name == $case) | . as $found |
+        {file: $file, left: [.skipped[] | select(.name == $row.name) | .reason][0],
+          v: [.variants[] | select(.name == $row.name)][0],
+          pair: [.comparisons[] | select(.candidate == $row.name)][0]} | select(.left or .v)][0]] as $cells |
+      ([$cells[] | select(.pair) | .pair.baseline][0]) as $against |
+      "| \(if $n == 0 then $case else "" end) | \($row.name)\(if $row.peer then " (peer)" elif any($cells[]; .v.kind == "baseline")
+        then " (baseline)" else "" end) | \($against // "") | " +
+      ([$cells[] | if . == null then " | | "
+        elif .v == null then "left out: \(.left | gsub("[|\n]"; " ")) | | "
+        elif .v.statistics == null then "left out: \(.v.gate.verdict), \(.v.gate.reason | gsub("[|\n]"; " ")) | | "
+        else cite(.file; $row; "median us") + "@s:\(.v.statistics.median_ns / 1000)@ | " +
+          (if .pair and .pair.baseline == $against then cite(.file; $row; "ratio \($against)") + "@2:\(.pair.ratio)@x" else "" end) + " | " +
+          (if .v.samples[0].sm_mhz then cite(.file; $row; "sm mhz") + "@0:\([.v.samples[].sm_mhz] | sort |
+            (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2)@" else "" end) end] | join(" | ")) + " |")
+    ' "$@" | round_numbers
+}
+
+# What a call costs that does nothing, by clock.
+gpu_overheads() { # gpu_overheads FILE...
+  for file in "$@"; do
+    jq -r --arg file "$file" 'select(.overheads) | "- `\($file)`: " + ([.overheads[] | "\(.name) @2:\(.call_ns / 1000)@ us"] |
+      join(", ")) + (if .environment.gpu.clock_mhz_most then "; SM clock at most \(.environment.gpu.clock_mhz_most) MHz" else "" end)' \
+      "$file" | round_numbers
+  done
+}
+
 # What each baseline computes, once an operator.
 baseline_rows() { # baseline_rows FILE...
   jq -rn '[inputs | .cases[] | .operator as $op | .variants[] | select(.kind == "baseline") |
@@ -188,10 +235,10 @@ kind_of() { # kind_of FILE: what was timed, in words
   echo
   echo '| report | measured | revision | mode, cache | protocol | cases | variants timed | left out | complete | load average |'
   echo '|---|---|---|---|---|--:|--:|--:|---|---|'
-  for file in "$@"; do report_row "$file"; done
+  for file in "$@" $gpu_list; do report_row "$file"; done
   echo
-  for file in "$@"; do machine_of "$file"; done | sort -u | sed 's/^/- Machine: /'
-  for file in "$@"; do
+  for file in "$@" $gpu_list; do machine_of "$file"; done | sort -u | sed 's/^/- Machine: /'
+  for file in "$@" $gpu_list; do
     "$assay" verify "$file" | sed -n 's/^valid, not current  /- Not current: /p'
   done
   echo
@@ -232,6 +279,26 @@ kind_of() { # kind_of FILE: what was timed, in words
     # shellcheck disable=SC2086
     tables $files
   done <"$scratch/sections"
+  if [ -n "$gpu_list" ]; then
+    # shellcheck disable=SC2086
+    overheads=$(gpu_overheads $gpu_list)
+    echo
+    echo '## Measured: on a GPU'
+    echo
+    echo 'Medians are of one call, among 20 in a CUDA graph or launched one by one (alone with cold caches): separate experiments. A ratio is'
+    echo 'time(baseline) / time(kernel) within one report. A peer is PyTorch or a plain kernel in Triton (`scripts/peers.py`), timed on'
+    echo 'the same machine in a process of its own: compare its times with care, and with the clock that they had. Every kernel that was'
+    echo 'timed is here, losers included. The time of a call that does nothing is in all of them:'
+    echo
+    echo "${overheads:-- it was not measured}"
+    # shellcheck disable=SC2086
+    gpu_tables $gpu_list
+    echo
+    echo 'What the baselines and peers compute:'
+    echo
+    # shellcheck disable=SC2086
+    baseline_rows $gpu_list
+  fi
   echo
   echo '## What lost'
   echo

@@ -76,8 +76,8 @@ static void make_pair(draw_noise *draw, const double *recorded, double process_d
     for (int r = 0; r < ROUNDS; r++, count++) {
       const double a = shared + own[0] + draw(rng, recorded);
       const double b = shared + own[1] + draw(rng, recorded);
-      fast[count] = (bench_sample){p, r, 0, 20, (int64_t)(20e6 * exp(a))};
-      slow[count] = (bench_sample){p, r, 1, 20, (int64_t)(20e6 * exp(b) * factor)};
+      fast[count] = (bench_sample){p, r, 0, 20, (int64_t)(20e6 * exp(a)), 0};
+      slow[count] = (bench_sample){p, r, 1, 20, (int64_t)(20e6 * exp(b) * factor), 0};
     }
   }
 }
@@ -192,7 +192,7 @@ static void test_recorded_runs(void **state) {
 /* Samples of one nanosecond a call and `factor` each, with the ratio of process p changed by change[p]. */
 static void fill_series(bench_sample *samples, int processes, const double *factors) {
   for (int i = 0; i < processes * ROUNDS; i++) {
-    samples[i] = (bench_sample){i / ROUNDS, i % ROUNDS, 0, 1, (int64_t)(1e9 * factors[i / ROUNDS])};
+    samples[i] = (bench_sample){i / ROUNDS, i % ROUNDS, 0, 1, (int64_t)(1e9 * factors[i / ROUNDS]), 0};
   }
 }
 
@@ -257,13 +257,13 @@ static void test_seeds_describes(void **state) {
 static void test_unpaired(void **state) {
   (void)state;
   const schedule usual = schedule_of(SCHEDULE_ASSAY);
-  const bench_sample mine = {0, 0, 0, 1, 100};
-  const bench_sample other = {1, 0, 0, 1, 100};
+  const bench_sample mine = {0, 0, 0, 1, 100, 0};
+  const bench_sample other = {1, 0, 0, 1, 100, 0};
   assert_true(isnan(schedule_compare(&usual, &mine, 1, &other, 1).ratio));
   assert_true(isnan(schedule_compare(&usual, NULL, 0, &other, 1).ratio));
   schedule_summary summary;
   assert_false(schedule_summarise(NULL, 0, &summary));
-  const bench_sample several[3] = {{0, 0, 0, 2, 100}, {0, 1, 0, 1, 10}, {0, 2, 0, 1, 20}};
+  const bench_sample several[3] = {{0, 0, 0, 2, 100, 0}, {0, 1, 0, 1, 10, 0}, {0, 2, 0, 1, 20, 0}};
   assert_true(schedule_summarise(several, 3, &summary));
   assert_near(summary.median_ns, 20, 0);
   assert_near(summary.min_ns, 10, 0);

@@ -40,6 +40,7 @@ static bool belongs_on_gpu(const char *folder, const char *name, bench_kind kind
   if (strcmp(folder, "device") == 0) return false;
   if (strcmp(folder, "include/assay") == 0)
     return strncmp(name, "kernel", 6) == 0 && strstr(name, "emulator") == NULL;
+  if (strstr(name, "_avx") != NULL || strstr(name, "_simd") != NULL) return false; /* instructions of CPUs */
   if (ends_with(name, ".h") || ends_with(name, ".cu") || ends_with(name, "_gpu.c")) return true;
   return kind == BENCH_BASELINE && ends_with(name, "_bench.c");
 }

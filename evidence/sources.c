@@ -34,8 +34,8 @@ static bool ends_with(const char *name, const char *end) {
 }
 
 /* On a GPU: which kernel a variant launches only its host half knows, so all of the folder count. Host code
- * that several of them share is in files whose names end with _gpu.c. The emulator's twins of the dialect's
- * words do not run there. */
+ * that several of them share is in files whose names end with _gpu.c and _gpu.h. The emulator's twins of the
+ * dialect's words do not run there. */
 static bool belongs_on_gpu(const char *folder, const char *name, bench_kind kind) {
   if (strcmp(folder, "device") == 0) return false;
   if (strcmp(folder, "include/assay") == 0)
@@ -52,6 +52,7 @@ static bool belongs(const char *folder, const char *name, bench_kind kind, const
   char own[BENCH_NAME + 8];
   if (strcmp(folder, "device") == 0)
     return ends_with(name, ".h") && (strncmp(name, "vec_", 4) == 0 || strcmp(name, "cpu.h") == 0);
+  if (ends_with(name, "_gpu.h")) return false;
   if (ends_with(name, ".h")) return true;
   if (kind == BENCH_BASELINE) {
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {

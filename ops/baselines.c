@@ -8,7 +8,11 @@
 
 extern const assay_bench_baseline assay_gemm_cublaslt;
 extern const assay_bench_baseline assay_gemm_cublaslt_passes;
+extern const assay_bench_baseline assay_softmax_copied;
+extern const assay_bench_baseline assay_softmax_eager;
 extern const assay_bench_baseline assay_split_softmax_allocating;
+extern const assay_bench_baseline assay_split_softmax_eager;
+extern const assay_bench_baseline assay_vjp_eager;
 #if defined(ASSAY_ONEDNN)
 extern const assay_bench_baseline assay_softmax_onednn;
 extern const assay_bench_baseline assay_vjp_onednn;
@@ -20,6 +24,10 @@ static const struct {
   const assay_operator *op; /* NULL ends the table */
   const assay_bench_baseline *baseline;
 } optional[] = {
+    {&assay_strided_softmax_op, &assay_softmax_eager},
+    {&assay_strided_softmax_op, &assay_softmax_copied},
+    {&assay_softmax_backward_op, &assay_vjp_eager},
+    {&assay_split_softmax_op, &assay_split_softmax_eager},
     {&assay_fused_gemm_op, &assay_gemm_cublaslt_passes},
     {&assay_fused_gemm_op, &assay_gemm_cublaslt},
 #if defined(ASSAY_ONEDNN)

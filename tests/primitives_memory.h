@@ -105,10 +105,14 @@ static uint32_t narrowed(float value, assay_dtype dtype) {
 static void model_narrow(const uint32_t *in, uint32_t *out) {
   for (uint32_t i = 0; i < 1024; ++i) {
     const float value = assay_float_from_bits(in[i]);
-    out[i * 4] = narrowed(value, ASSAY_FP16);
-    out[i * 4 + 1] = narrowed(value, ASSAY_BF16);
-    out[i * 4 + 2] = out[i * 4] | narrowed(-value, ASSAY_FP16) << 16;
-    out[i * 4 + 3] = out[i * 4 + 1] | 0x3f80u << 16;
+    out[i * 6] = narrowed(value, ASSAY_FP16);
+    out[i * 6 + 1] = narrowed(value, ASSAY_BF16);
+    out[i * 6 + 2] = out[i * 6] | narrowed(-value, ASSAY_FP16) << 16;
+    out[i * 6 + 3] = out[i * 6 + 1] | 0x3f80u << 16;
+    const float low = value > 0.5f ? value : 0.5f; /* also beside a NaN */
+    const float high = -value > 2.0f ? -value : 2.0f;
+    out[i * 6 + 4] = narrowed(low, ASSAY_FP16) | narrowed(high, ASSAY_FP16) << 16;
+    out[i * 6 + 5] = narrowed(low, ASSAY_BF16) | narrowed(high, ASSAY_BF16) << 16;
   }
 }
 
@@ -198,6 +202,36 @@ static void model_elements_bf16(const uint32_t *in, uint32_t *out) {
   double_elements(in, out, ASSAY_BF16);
 }
 
+static void limit_rows(const uint32_t *in, uint32_t *out, assay_dtype dtype) {
+  const int64_t size = dtype == ASSAY_FP32 ? 4 : 2;
+  const int64_t vector = 16 / size;
+  memset(out, 0, 512 * 4);
+  for (int64_t t = 0; t < 16; ++t) {
+    const int64_t place = t * (512 * 4 / size / 16) + t % 5;
+    const int64_t count = 9 + t;
+    const bool beyond = place % vector != 0 || (place + count) % vector != 0;
+    float top = beyond ? -1 : -INFINITY;
+    for (int64_t i = place; i < place + count; ++i) {
+      const float value = assay_load(in, dtype, i);
+      top = fmaxf(top, value);
+      assay_store(out, dtype, i, fmaxf(value, 0.25f));
+    }
+    out[512 + t] = assay_bits_from_float(top);
+  }
+}
+
+static void model_rows_fp32(const uint32_t *in, uint32_t *out) {
+  limit_rows(in, out, ASSAY_FP32);
+}
+
+static void model_rows_fp16(const uint32_t *in, uint32_t *out) {
+  limit_rows(in, out, ASSAY_FP16);
+}
+
+static void model_rows_bf16(const uint32_t *in, uint32_t *out) {
+  limit_rows(in, out, ASSAY_BF16);
+}
+
 #define MEMORY(name, kernel, blocks, threads, shared, dtype, in, out, fill, allowed)                         \
   {                                                                                                          \
 #name, "tests/kernels/memory.cu", #kernel,                                                               \
@@ -208,7 +242,7 @@ static const primitive memory_primitives[] = {
     MEMORY(bits, bits, 1, 64, 0, -1, 64, 512, fill_random, 0),
     MEMORY(functions, functions, 1, 64, 0, -1, 64, 1024, fill_random, 4e-6),
     MEMORY(widen, widen, 256, 256, 0, -1, 0, 131072, fill_random, 1e-30),
-    MEMORY(narrow, narrow, 16, 64, 0, -1, 1024, 4096, fill_boundaries, 0),
+    MEMORY(narrow, narrow, 16, 64, 0, -1, 1024, 6144, fill_boundaries, 0),
     MEMORY(copies, copies, 1, 64, 0, -1, 257, 768, fill_random, 0),
     MEMORY(load_matrices, load_matrices, 1, 32, 512, -1, 128, 384, fill_random, 0),
     MEMORY(multiply_fp16, multiply_fp16, 1, 32, 0, -1, 320, 128, fill_matrices_fp16, 0),
@@ -216,6 +250,9 @@ static const primitive memory_primitives[] = {
     MEMORY(elements_fp32, elements, 1, 64, 0, ASSAY_FP32, 512, 1024, fill_floats, 0),
     MEMORY(elements_fp16, elements, 1, 64, 0, ASSAY_FP16, 512, 1024, fill_pairs_fp16, 0),
     MEMORY(elements_bf16, elements, 1, 64, 0, ASSAY_BF16, 512, 1024, fill_pairs_bf16, 0),
+    MEMORY(rows_fp32, rows, 1, 16, 0, ASSAY_FP32, 512, 528, fill_floats, 0),
+    MEMORY(rows_fp16, rows, 1, 16, 0, ASSAY_FP16, 512, 528, fill_pairs_fp16, 0),
+    MEMORY(rows_bf16, rows, 1, 16, 0, ASSAY_BF16, 512, 528, fill_pairs_bf16, 0),
 };
 
 #endif

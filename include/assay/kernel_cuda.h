@@ -261,6 +261,20 @@ ASSAY_INLINE uint32_t bf16_pack(float low, float high) {
   return pair;
 }
 
+/* The larger numbers of two pairs; beside a NaN, the other one. */
+ASSAY_INLINE uint32_t fp16_max_pair(uint32_t a, uint32_t b) {
+  uint32_t pair;
+  asm("max.f16x2 %0, %1, %2;" : "=r"(pair) : "r"(a), "r"(b));
+  return pair;
+}
+
+ASSAY_INLINE uint32_t bf16_max_pair(uint32_t a, uint32_t b) {
+  uint32_t pair;
+  asm("max.bf16x2 %0, %1, %2;" : "=r"(pair) : "r"(a), "r"(b));
+  return pair;
+}
+
 #include "kernel_elements.h"
+#include "kernel_rows.h"
 
 #endif

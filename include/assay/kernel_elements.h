@@ -38,6 +38,7 @@ ASSAY_INLINE element element_from_float(float value) {
 }
 
 #define element_pack(low, high) fp16_pack((low), (high))
+#define element_max_pair(a, b)  fp16_max_pair((a), (b))
 #define mma_m16n8k16(d, a, b)   mma_m16n8k16_fp16((d), (a), (b))
 
 #elif DTYPE == 2
@@ -54,6 +55,7 @@ ASSAY_INLINE element element_from_float(float value) {
 }
 
 #define element_pack(low, high) bf16_pack((low), (high))
+#define element_max_pair(a, b)  bf16_max_pair((a), (b))
 #define mma_m16n8k16(d, a, b)   mma_m16n8k16_bf16((d), (a), (b))
 
 #else

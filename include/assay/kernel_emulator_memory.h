@@ -230,6 +230,17 @@ ASSAY_INLINE uint32_t bf16_pack(float low, float high) {
   return (uint32_t)bf16_from_float(low) | (uint32_t)bf16_from_float(high) << 16;
 }
 
+ASSAY_INLINE uint32_t fp16_max_pair(uint32_t a, uint32_t b) {
+  return fp16_pack(fmaxf(fp16_to_float((uint16_t)a), fp16_to_float((uint16_t)b)),
+                   fmaxf(fp16_to_float((uint16_t)(a >> 16)), fp16_to_float((uint16_t)(b >> 16))));
+}
+
+ASSAY_INLINE uint32_t bf16_max_pair(uint32_t a, uint32_t b) {
+  return bf16_pack(fmaxf(bf16_to_float((uint16_t)a), bf16_to_float((uint16_t)b)),
+                   fmaxf(bf16_to_float((uint16_t)(a >> 16)), bf16_to_float((uint16_t)(b >> 16))));
+}
+
 #include "kernel_elements.h"
+#include "kernel_rows.h"
 
 #endif

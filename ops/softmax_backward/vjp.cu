@@ -2,16 +2,18 @@
 /*
  * vjp.cu - the gradient of softmax on a GPU: three kernels, chosen by how the rows lie in memory.
  *
- *   vjp_row_vectors    packed rows: 16-byte loads, y and g stay in registers from the sum to the result
- *   vjp_columns        neighbouring rows side by side (transposed views): a lane owns a row, results leave
- *                      through a tile in shared memory so that loads and stores are both coalesced
- *   vjp_row_elements   any strides and any alignment: two passes over the row, the second from cache
+ *   vjp_rows            column strides 1: 16-byte loads, y and g stay in registers from the sum to
+ *                       the result; with SHIFTED rows may begin anywhere
+ *   vjp_columns         neighbouring rows side by side (transposed views): a lane owns a row, results
+ *                       leave through a tile in shared memory, so that all accesses are coalesced
+ *   vjp_rows_elements   any strides, any width: two passes over the row, the second from cache
  *
- * builds: vjp_row_vectors DTYPE=0,1,2 WARPS=4 GROUP_WARPS=1,4 VECTORS=1,8
- * builds: vjp_row_vectors DTYPE=0,1,2 WARPS=8 GROUP_WARPS=1,8 VECTORS=1,8
+ * builds: vjp_rows DTYPE=0,1,2 WARPS=4 GROUP_WARPS=1 VECTORS=4 SHIFTED=0,1
+ * builds: vjp_rows DTYPE=0,1,2 WARPS=8 GROUP_WARPS=8 VECTORS=8 SHIFTED=0,1
+ * builds: vjp_rows DTYPE=0,1,2 WARPS=9 GROUP_WARPS=9 VECTORS=2 SHIFTED=0,1
+ * builds: vjp_rows DTYPE=1 WARPS=16 GROUP_WARPS=16 VECTORS=2,4 SHIFTED=0,1
  * builds: vjp_columns DTYPE=0,1,2 WARPS=4,8
- * builds: vjp_row_elements DTYPE=0,1,2 WARPS=4 GROUP_WARPS=1,4
- * builds: vjp_row_elements DTYPE=0,1,2 WARPS=8 GROUP_WARPS=1,8
+ * builds: vjp_rows_elements DTYPE=0,1,2 WARPS=8 GROUP_WARPS=1,8
  */
 #include "assay/kernel.h"
 
@@ -31,11 +33,11 @@ typedef struct vjp_args {
 #define GROUP_THREADS (32 * GROUP_WARPS)
 #define GROUPS        (WARPS / GROUP_WARPS)
 
-/* The sum over a group, in every thread of it. The barrier in front lets all have read the last row's parts. */
+/* The sum over a group, in every thread of it. `part` is not written again before all have passed the barrier
+ * of the next row, which uses another. */
 static __device__ float group_sum(float value, float *part) {
   value = warp_sum(value);
   if (GROUP_WARPS == 1) return value;
-  __syncthreads();
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
   __syncthreads();
   float sum = 0.0f;
@@ -45,61 +47,86 @@ static __device__ float group_sum(float value, float *part) {
 #endif
 
 #ifdef VECTORS
-/* Thread t of a group holds vectors t, t + GROUP_THREADS and so on of its row. */
-KERNEL(vjp_row_vectors, vjp_args, 32 * WARPS) {
-  __shared__ float part[WARPS];
-  const int thread = (int)threadIdx.x % GROUP_THREADS;
-  const int group = (int)threadIdx.x / GROUP_THREADS;
-  const int64_t count = args.columns / ELEMENTS_PER_VECTOR;
+/* Blocks that an SM should have room for: 36 warps, where a thread holds little. */
+#define LEAST (VECTORS > 2 || 36 / WARPS < 1 ? 1 : 36 / WARPS)
+
+/* Thread t of a group holds vectors t, t + GROUP_THREADS and so on of its row, counted from the vector of dx
+ * that the row begins in. */
+KERNEL(vjp_rows, vjp_args, 32 * WARPS, LEAST) {
+  __shared__ float part[2][WARPS];
   const int64_t step = (int64_t)gridDim.x * GROUPS;
-  for (int64_t row = (int64_t)blockIdx.x * GROUPS + group; row < args.rows; row += step) {
+  const int columns = (int)args.columns;
+  int turn = 0;
+  for (int64_t row = (int64_t)blockIdx.x * GROUPS + threadIdx.x / GROUP_THREADS; row < args.rows;
+       row += step) {
     const element *y = (const element *)args.y + row * args.y_row_stride;
     const element *g = (const element *)args.g + row * args.g_row_stride;
     element *dx = (element *)args.dx + row * args.columns;
+    const int shift = SHIFTED ? vector16_shift(dx) : 0;
+    const bool same = !SHIFTED || (vector16_shift(y) == shift && vector16_shift(g) == shift);
+    const int first = (int)threadIdx.x % GROUP_THREADS * ELEMENTS_PER_VECTOR - shift;
     vector16 held_y[VECTORS];
     vector16 held_g[VECTORS];
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-      const int64_t at = thread + k * GROUP_THREADS;
-      if (at >= count) continue;
-      held_y[k] = vector16_load(y + at * ELEMENTS_PER_VECTOR);
-      held_g[k] = vector16_load(g + at * ELEMENTS_PER_VECTOR);
+      const int c = first + k * GROUP_THREADS * ELEMENTS_PER_VECTOR;
+      held_y[k] = vector16_fill(0.0f);
+      held_g[k] = vector16_fill(0.0f);
+      if (!same || !vector16_inside(c, columns)) continue;
+      held_y[k] = vector16_load_once(y + c);
+      held_g[k] = vector16_load_once(g + c);
     }
+#if SHIFTED
+    /* In a loop of its own: what is loaded piece by piece is waited for, and the others are under way by now.
+     */
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+      const int c = first + k * GROUP_THREADS * ELEMENTS_PER_VECTOR;
+      if (c >= columns || (same && vector16_inside(c, columns))) continue;
+      held_y[k] = vector16_load_part(y, c, columns, 0.0f);
+      held_g[k] = vector16_load_part(g, c, columns, 0.0f);
+    }
+#endif
     float dot = 0.0f;
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-      if (thread + k * GROUP_THREADS >= count) continue;
 #pragma unroll
       for (int e = 0; e < ELEMENTS_PER_VECTOR; ++e)
         dot += vector16_get(held_y[k], e) * vector16_get(held_g[k], e);
     }
-    dot = group_sum(dot, part);
+    dot = group_sum(dot, part[turn]);
+    turn ^= 1;
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-      const int64_t at = thread + k * GROUP_THREADS;
-      if (at >= count) continue;
-      vector16 result;
+      const int c = first + k * GROUP_THREADS * ELEMENTS_PER_VECTOR;
+      if (c >= columns) continue;
+      float value[ELEMENTS_PER_VECTOR];
 #pragma unroll
       for (int e = 0; e < ELEMENTS_PER_VECTOR; ++e)
-        vector16_set(&result, e, vector16_get(held_y[k], e) * (vector16_get(held_g[k], e) - dot));
-      vector16_store(dx + at * ELEMENTS_PER_VECTOR, result);
+        value[e] = vector16_get(held_y[k], e) * (vector16_get(held_g[k], e) - dot);
+      if (!SHIFTED || vector16_inside(c, columns))
+        vector16_store_once(dx + c, vector16_pack(value));
+      else
+        vector16_store_part(dx, c, columns, vector16_pack(value));
     }
   }
 }
 #elif defined(GROUP_WARPS)
-KERNEL(vjp_row_elements, vjp_args, 32 * WARPS) {
-  __shared__ float part[WARPS];
+KERNEL(vjp_rows_elements, vjp_args, 32 * WARPS) {
+  __shared__ float part[2][WARPS];
   const int thread = (int)threadIdx.x % GROUP_THREADS;
-  const int group = (int)threadIdx.x / GROUP_THREADS;
   const int64_t step = (int64_t)gridDim.x * GROUPS;
-  for (int64_t row = (int64_t)blockIdx.x * GROUPS + group; row < args.rows; row += step) {
+  int turn = 0;
+  for (int64_t row = (int64_t)blockIdx.x * GROUPS + threadIdx.x / GROUP_THREADS; row < args.rows;
+       row += step) {
     const element *y = (const element *)args.y + row * args.y_row_stride;
     const element *g = (const element *)args.g + row * args.g_row_stride;
     element *dx = (element *)args.dx + row * args.columns;
     float dot = 0.0f;
     for (int64_t c = thread; c < args.columns; c += GROUP_THREADS)
       dot += element_load(y, c * args.y_column_stride) * element_load(g, c * args.g_column_stride);
-    dot = group_sum(dot, part);
+    dot = group_sum(dot, part[turn]);
+    turn ^= 1;
     for (int64_t c = thread; c < args.columns; c += GROUP_THREADS) {
       const float p = element_load(y, c * args.y_column_stride);
       element_store(dx, c, p * (element_load(g, c * args.g_column_stride) - dot));
@@ -157,34 +184,53 @@ KERNEL(vjp_columns, vjp_args, 32 * WARPS) {
 #else
 #include "vjp.h"
 
-enum { ROWS_A_WARP = 1024, VECTORS_MOST = 8 }; /* wider rows take a block; longer ones are read again */
+/* Of 16 bytes: what a warp's row has at most, and a thread. Longer rows are read twice. */
+enum { WARP_VECTORS = 32, VECTORS_MOST = 8 };
 
-/* Whether every row of y, g and dx consists of whole 16-byte vectors. */
-static bool is_vectors(const vjp_args *args, int64_t size) {
+static assay_status launch(const char *kernel, const vjp_args *args, int64_t warps, int64_t group,
+                           const assay_define *defines, assay_queue *queue) {
+  const int64_t blocks = (args->rows - 1) / (warps / group) + 1;
+  const int64_t most = INT64_C(1) << 20; /* a block goes on with further rows */
+  return LAUNCH(queue, kernel, assay_dim(blocks < most ? blocks : most), assay_dim(32 * warps), 0, 1, defines,
+                *args);
+}
+
+/* Warps for a row of `count` vectors: few enough that a thread has work, many enough that it has little. */
+static int64_t choose_group(int64_t count, int64_t warps) {
+  if (count <= WARP_VECTORS) return 1;
+  if (warps != 0) return warps;
+  const int64_t each = count <= 192 ? 1 : count <= 1024 ? 2 : 4; /* vectors a thread */
+  const int64_t group = (count - 1) / (32 * each) + 1;
+  return group < 16 ? group : 16;
+}
+
+/* Rows whose columns lie side by side. The kernel takes up to VECTORS_MOST vectors a thread. */
+static bool launch_vectors(const vjp_args *args, assay_dtype dtype, int64_t warps, assay_queue *queue,
+                           assay_status *status) {
+  const int64_t size = dtype == ASSAY_FP32 ? 4 : 2;
+  const int64_t elements = 16 / size; /* of a vector */
   const uintptr_t bits = (uintptr_t)args->y | (uintptr_t)args->g | (uintptr_t)args->dx |
                          (uintptr_t)(args->y_row_stride * size) | (uintptr_t)(args->g_row_stride * size) |
                          (uintptr_t)(args->columns * size);
-  const bool packed = args->y_column_stride == 1 && args->g_column_stride == 1;
-  return (packed || args->columns == 1) && bits % 16 == 0;
+  const bool shifted = bits % 16 != 0;
+  const int64_t count =
+      (args->columns + (shifted ? elements - 1 : 0) - 1) / elements + 1; /* of a row, at most */
+  const int64_t group = choose_group(count, warps);
+  const int64_t vectors = (count - 1) / (32 * group) + 1;
+  if (vectors > (group > 8 ? VECTORS_MOST / 2 : VECTORS_MOST)) return false; /* there are 65536 registers */
+  const int64_t block = group > 1 ? group : warps != 0 ? warps : 4;
+  const assay_define defines[] = {{"DTYPE", dtype},     {"WARPS", block},     {"GROUP_WARPS", group},
+                                  {"VECTORS", vectors}, {"SHIFTED", shifted}, {NULL, 0}};
+  *status = launch("vjp_rows", args, block, group, defines, queue);
+  return true;
 }
 
-static assay_status launch_rows(const vjp_args *args, assay_dtype dtype, int64_t warps, assay_queue *queue) {
-  const int64_t size = dtype == ASSAY_FP32 ? 4 : 2;
-  const int64_t elements = 16 / size; /* of a vector */
-  if (warps == 0) warps = args->columns <= 4 * 32 * elements * VECTORS_MOST ? 4 : 8;
-  const int64_t group = args->columns <= ROWS_A_WARP ? 1 : warps;
-  const int64_t blocks = (args->rows + warps / group - 1) / (warps / group);
-  const int64_t most = INT64_C(1) << 20; /* a block goes on with further rows */
-  int64_t vectors = 1;
-  while (vectors * 32 * group * elements < args->columns) vectors *= 2;
-  const bool held = is_vectors(args, size) && vectors <= VECTORS_MOST;
-  const assay_define defines[] = {{"DTYPE", dtype},
-                                  {"WARPS", warps},
-                                  {"GROUP_WARPS", group},
-                                  {held ? "VECTORS" : NULL, vectors},
-                                  {NULL, 0}};
-  return LAUNCH(queue, held ? "vjp_row_vectors" : "vjp_row_elements",
-                assay_dim(blocks < most ? blocks : most), assay_dim(32 * warps), 0, 1, defines, *args);
+static assay_status launch_elements(const vjp_args *args, assay_dtype dtype, int64_t warps,
+                                    assay_queue *queue) {
+  if (warps == 0) warps = 8;
+  const int64_t group = args->columns <= 1024 ? 1 : warps;
+  const assay_define defines[] = {{"DTYPE", dtype}, {"WARPS", warps}, {"GROUP_WARPS", group}, {NULL, 0}};
+  return launch("vjp_rows_elements", args, warps, group, defines, queue);
 }
 
 assay_status assay_vjp_cuda(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
@@ -196,8 +242,12 @@ assay_status assay_vjp_cuda(const assay_tensor *in, const assay_tensor *out, con
   const vjp_args args = {y->data,      g->data,      dx->data,     dx->shape[0], dx->shape[1],
                          y->stride[0], y->stride[1], g->stride[0], g->stride[1]};
   if (args.rows == 0) return ASSAY_OK;
+  assay_status status = ASSAY_OK;
+  const bool adjacent = y->stride[1] == 1 && g->stride[1] == 1;
+  if ((adjacent || args.columns == 1) && launch_vectors(&args, y->dtype, warps, queue, &status))
+    return status;
   const bool columns = y->stride[0] == 1 && g->stride[0] == 1 && y->stride[1] != 1 && g->stride[1] != 1;
-  if (!columns || args.rows == 1 || args.columns == 1) return launch_rows(&args, y->dtype, warps, queue);
+  if (!columns || args.rows == 1) return launch_elements(&args, y->dtype, warps, queue);
   const int64_t shared_by = warps != 0 ? warps : 8; /* warps share the columns of 32 rows */
   const assay_define defines[] = {{"DTYPE", y->dtype}, {"WARPS", shared_by}, {NULL, 0}};
   const int64_t blocks = (args.rows + 31) / 32;

@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * split_softmax.cu - softmax of wide rows on a GPU, in two ways.
- *
- *   split_partials, split_merge, split_normalise   three launches in the order of the stream: the state of
- *                      every chunk, of every row, then the results. Any GPU, any width.
- *   split_cluster      one launch: the blocks of a cluster share a row and read each other's states from
- *                      shared memory. With VECTORS a row waits in registers between reading and writing,
- *                      otherwise it is read twice. Compute capability 9.0.
+ * split_softmax.cu - softmax of wide rows on a GPU in three launches, in the order of the stream: the
+ * state of every chunk, of every row, then the results. Any GPU, any width; split_cluster.cu has one.
  *
  * A state is a maximum m and the sum of e^(x-m). Where a part holds nothing but -infinity, 0 stands in for m
  * in those differences: -infinity then gives 0, and NaN still gives NaN.
  *
- * builds: split_partials DTYPE=0,1,2 STAGED=1 VECTORS=0,1
- * builds: split_merge DTYPE=1 STAGED=1 VECTORS=0
- * builds: split_normalise DTYPE=0,1,2 STAGED=1 VECTORS=0,1
- * builds: split_cluster DTYPE=0,1,2 VECTORS=0,1,2,4,8 from 90
+ * builds: split_partials DTYPE=0,1,2 VECTORS=0,1
+ * builds: split_merge DTYPE=1 VECTORS=0
+ * builds: split_normalise DTYPE=0,1,2 VECTORS=0,1
  */
 #include "assay/kernel.h"
 
 typedef struct split_args {
   const void *x;
   void *y;
-  float *states; /* chunks + 1 of each row, the last one its own; of the cluster kernel: not used */
+  float *states; /* chunks + 1 of each row, the last one its own */
   int64_t rows, columns, chunk, chunks;
 } split_args;
 
-enum { THREADS = 256, WARPS = THREADS / 32, BLOCKS = 8 };
+enum { THREADS = 256, WARPS = THREADS / 32 };
 
 #ifdef ASSAY_DEVICE
 
@@ -53,8 +47,6 @@ static __device__ float block_sum(float value, float *part) {
   for (int k = 0; k < WARPS; ++k) value += part[k];
   return value;
 }
-
-#ifdef STAGED
 
 /* Elements first .. end of x: thread t takes vector or element t, then every 256th further on. */
 #if VECTORS
@@ -155,86 +147,8 @@ KERNEL(split_normalise, split_args, THREADS) {
   }
 }
 
-#elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-
-/* The state of a row from those of the cluster's blocks; called by whole warps. The blocks then wait for each
- * other: nobody leaves, or writes its next state, while another still reads. */
-static __device__ void cluster_state(float *mine, float *m, float *sum) {
-  const uint32_t lane = threadIdx.x % 32;
-  const float *theirs = (const float *)cluster_shared(mine, lane % cluster_size());
-  const float peak = lane < cluster_size() ? theirs[0] : -ASSAY_INFINITY;
-  const float part = lane < cluster_size() ? theirs[1] : 0.0f;
-  *m = warp_max(peak);
-  *sum = warp_sum(part * expf(peak - origin_of(*m)));
-  cluster_sync();
-}
-
-KERNEL(split_cluster, split_args, THREADS) {
-  __shared__ float part[WARPS];
-  DYNAMIC_SHARED(own); /* the state of this block, which others read */
-  float *state = (float *)own;
-  const int64_t clusters = gridDim.x / cluster_size();
-  const int64_t place = (int64_t)cluster_rank() * THREADS + threadIdx.x; /* of this thread in its cluster */
-  const int64_t all = (int64_t)cluster_size() * THREADS;
-  for (int64_t row = blockIdx.x / cluster_size(); row < args.rows; row += clusters) {
-    const element *x = (const element *)args.x + row * args.columns;
-    element *y = (element *)args.y + row * args.columns;
-    float m = -ASSAY_INFINITY;
-    float sum = 0.0f;
-#if VECTORS
-    const int64_t count = args.columns / ELEMENTS_PER_VECTOR;
-    vector16 held[VECTORS];
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-      if (place + k * all < count) held[k] = vector16_load(x + (place + k * all) * ELEMENTS_PER_VECTOR);
-    }
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-      if (place + k * all >= count) continue;
-#pragma unroll
-      for (int e = 0; e < ELEMENTS_PER_VECTOR; ++e) m = fmaxf(m, vector16_get(held[k], e));
-    }
-    m = block_max(m, part);
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-      if (place + k * all >= count) continue;
-#pragma unroll
-      for (int e = 0; e < ELEMENTS_PER_VECTOR; ++e) sum += expf(vector16_get(held[k], e) - origin_of(m));
-    }
-#else
-    for (int64_t c = place; c < args.columns; c += all) m = fmaxf(m, element_load(x, c));
-    m = block_max(m, part);
-    for (int64_t c = place; c < args.columns; c += all) sum += expf(element_load(x, c) - origin_of(m));
-#endif
-    sum = block_sum(sum, part);
-    if (threadIdx.x == 0) {
-      state[0] = m;
-      state[1] = sum;
-    }
-    cluster_sync();
-    cluster_state(state, &m, &sum);
-    const float scale = 1.0f / sum;
-#if VECTORS
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-      if (place + k * all >= count) continue;
-      vector16 result;
-#pragma unroll
-      for (int e = 0; e < ELEMENTS_PER_VECTOR; ++e)
-        vector16_set(&result, e, expf(vector16_get(held[k], e) - m) * scale);
-      vector16_store(y + (place + k * all) * ELEMENTS_PER_VECTOR, result);
-    }
-#else
-    for (int64_t c = place; c < args.columns; c += all) element_store(y, c, expf(element_load(x, c) - m) * scale);
-#endif
-  }
-}
-#endif
-
 #else
 #include "split_softmax.h"
-
-enum { VECTORS_MOST = 8 };
 
 static split_args args_of(const assay_tensor *x, const assay_tensor *out, const int64_t *opt) {
   const int64_t knob = opt[ASSAY_SPLIT_SOFTMAX_CHUNK];
@@ -270,32 +184,16 @@ assay_status assay_split_softmax_cuda(const assay_tensor *in, const assay_tensor
     if (args.states == NULL) return ASSAY_NO_MEMORY;
   }
   const bool vectors = is_vectors(&args, x->dtype == ASSAY_FP32 ? 4 : 2);
-  const assay_define defines[] = {{"DTYPE", x->dtype}, {"STAGED", 1}, {"VECTORS", vectors}, {NULL, 0}};
+  const assay_define defines[] = {{"DTYPE", x->dtype}, {"VECTORS", vectors}, {NULL, 0}};
   const assay_dim3 pieces = grid_of(args.rows * args.chunks);
   const assay_dim3 block = assay_dim(THREADS);
   assay_status status = LAUNCH(queue, "split_partials", pieces, block, 0, 1, defines, args);
   if (status == ASSAY_OK) {
-    const assay_define merge[] = {{"DTYPE", ASSAY_FP16}, {"STAGED", 1}, {"VECTORS", 0}, {NULL, 0}};
+    const assay_define merge[] = {{"DTYPE", ASSAY_FP16}, {"VECTORS", 0}, {NULL, 0}};
     status = LAUNCH(queue, "split_merge", grid_of(args.rows), block, 0, 1, merge, args);
   }
   if (status != ASSAY_OK) return status;
   return LAUNCH(queue, "split_normalise", pieces, block, 0, 1, defines, args);
-}
-
-assay_status assay_split_softmax_cluster(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
-                                         assay_queue *queue) {
-  const assay_tensor *x = &in[ASSAY_SPLIT_SOFTMAX_X];
-  const split_args args = args_of(x, out, opt);
-  if (args.rows == 0) return ASSAY_OK;
-  const int64_t size = x->dtype == ASSAY_FP32 ? 4 : 2;
-  const int64_t elements = 16 / size; /* of a vector */
-  int64_t vectors = 1;
-  while (vectors * BLOCKS * THREADS * elements < args.columns) vectors *= 2;
-  if (vectors > VECTORS_MOST || !is_vectors(&args, size)) vectors = 0;
-  const assay_define defines[] = {{"DTYPE", x->dtype}, {"VECTORS", vectors}, {NULL, 0}};
-  const int64_t most = INT64_C(1) << 17; /* clusters; one goes on with further rows */
-  return LAUNCH(queue, "split_cluster", assay_dim(BLOCKS * (args.rows < most ? args.rows : most)),
-                assay_dim(THREADS), 2 * sizeof(float), BLOCKS, defines, args);
 }
 
 #endif

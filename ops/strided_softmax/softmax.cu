@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softmax.cu - strided softmax on a GPU: three kernels, chosen by how the rows lie in memory.
+ * softmax.cu - strided softmax on a GPU: three kernels for rows, chosen by how these lie in memory.
+ * Transposed views, whose rows lie side by side, are for softmax_strip.cu, unless they are small.
  *
- *   softmax_row_vectors    packed rows: 16-byte loads, the row stays in registers from the maximum to the
- * result softmax_columns        neighbouring rows side by side (a transposed view): a thread owns a row,
- * results leave through a tile in shared memory so that loads and stores are both coalesced
- *   softmax_row_elements   any strides and any alignment: three passes over the row, the last two from cache
+ *   softmax_rows            column stride 1: 16-byte loads, the row stays in registers from the
+ *                           maximum to the result; with SHIFTED it may begin anywhere
+ *   softmax_rows_narrow     any strides, few columns: a warp holds the row, element by element
+ *   softmax_rows_elements   any strides, any width: three passes, the last two from cache
  *
- * builds: softmax_row_vectors DTYPE=0,1,2 WARPS=4 GROUP_WARPS=1,4 VECTORS=1,8
- * builds: softmax_row_vectors DTYPE=0,1,2 WARPS=8 GROUP_WARPS=1,8 VECTORS=1,8
- * builds: softmax_columns DTYPE=0,1,2 WARPS=4,8
- * builds: softmax_row_elements DTYPE=0,1,2 WARPS=4 GROUP_WARPS=1,4
- * builds: softmax_row_elements DTYPE=0,1,2 WARPS=8 GROUP_WARPS=1,8
+ * builds: softmax_rows DTYPE=0 FAST=0 WARPS=4 GROUP_WARPS=1,4 VECTORS=8 SHIFTED=0,1
+ * builds: softmax_rows DTYPE=1,2 FAST=1 WARPS=4 GROUP_WARPS=1 VECTORS=4 SHIFTED=0,1
+ * builds: softmax_rows DTYPE=1,2 FAST=1 WARPS=8 GROUP_WARPS=8 VECTORS=8 SHIFTED=0,1
+ * builds: softmax_rows DTYPE=1 FAST=1 WARPS=16 GROUP_WARPS=16 VECTORS=8 SHIFTED=0,1
+ * builds: softmax_rows_narrow DTYPE=0,1,2 FAST=0 WARPS=8 GROUP_WARPS=1 VALUES=1,12
+ * builds: softmax_rows_elements DTYPE=0,1,2 FAST=0 WARPS=8 GROUP_WARPS=1,8
  */
 #include "assay/kernel.h"
 
@@ -25,215 +27,237 @@ typedef struct softmax_args {
 #ifdef ASSAY_DEVICE
 
 /* A row belongs to a group of GROUP_WARPS warps: one warp, or the whole block. */
-#ifdef GROUP_WARPS
 #define GROUP_THREADS (32 * GROUP_WARPS)
 #define GROUPS        (WARPS / GROUP_WARPS)
 
-/* The largest value, or the sum, over a group; in every thread of it. `part` is not written again before all
- * have passed the barrier of the next reduction, which uses another array. */
-static __device__ float group_max(float value, float *part) {
-  value = warp_max(value);
-  if (GROUP_WARPS == 1) return value;
-  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
+/* From references and sums of threads to those of their group, in every thread of it. `part` is not written
+ * again before all have passed the barrier of the next row, which uses another. */
+typedef struct group_part {
+  float r[WARPS], sum[WARPS];
+} group_part;
+
+static __device__ float group_state(float r, float *sum, group_part *part) {
+  float top = warp_max(r);
+  *sum = warp_sum(*sum * softmax_ratio(r, softmax_origin(top)));
+  if (GROUP_WARPS == 1) return top;
+  if (threadIdx.x % 32 == 0) {
+    part->r[threadIdx.x / 32] = top;
+    part->sum[threadIdx.x / 32] = *sum;
+  }
   __syncthreads();
-  for (int k = 0; k < GROUP_WARPS; ++k) value = fmaxf(value, part[k]);
-  return value;
+  for (int k = 0; k < GROUP_WARPS; ++k) top = fmaxf(top, part->r[k]);
+  *sum = 0.0f;
+  for (int k = 0; k < GROUP_WARPS; ++k) *sum += part->sum[k] * softmax_ratio(part->r[k], softmax_origin(top));
+  return top;
 }
 
-static __device__ float group_sum(float value, float *part) {
-  value = warp_sum(value);
-  if (GROUP_WARPS == 1) return value;
-  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
-  __syncthreads();
-  float sum = 0.0f;
-  for (int k = 0; k < GROUP_WARPS; ++k) sum += part[k];
-  return sum;
-}
-#endif
-
-#ifdef VECTORS
-/* Thread t of a group holds vectors t, t + GROUP_THREADS and so on of its row. e^(x-m) is computed twice:
- * keeping it would take four times the registers of the 16-bit row. */
-KERNEL(softmax_row_vectors, softmax_args, 32 * WARPS) {
-  __shared__ float part_max[WARPS];
-  __shared__ float part_sum[WARPS];
-  const int thread = (int)threadIdx.x % GROUP_THREADS;
-  const int group = (int)threadIdx.x / GROUP_THREADS;
-  const int64_t count = args.columns / ELEMENTS_PER_VECTOR;
+#if defined(VECTORS)
+/* Thread t of a group holds vectors t, t + GROUP_THREADS and so on of its row, counted from the vector of y
+ * that the row begins in. The powers are computed twice: keeping them would take more registers than the row.
+ */
+KERNEL(softmax_rows, softmax_args, 32 * WARPS) {
+  __shared__ group_part part[2];
   const int64_t step = (int64_t)gridDim.x * GROUPS;
-  for (int64_t row = (int64_t)blockIdx.x * GROUPS + group; row < args.rows; row += step) {
+  const int columns = (int)args.columns;
+  int turn = 0;
+  for (int64_t row = (int64_t)blockIdx.x * GROUPS + threadIdx.x / GROUP_THREADS; row < args.rows;
+       row += step) {
     const element *x = (const element *)args.x + row * args.row_stride;
     element *y = (element *)args.y + row * args.columns;
+    const int shift = SHIFTED ? vector16_shift(y) : 0;
+    const bool same = !SHIFTED || vector16_shift(x) == shift;
+    const int first = (int)threadIdx.x % GROUP_THREADS * ELEMENTS_PER_VECTOR - shift;
     vector16 held[VECTORS];
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-      const int64_t at = thread + k * GROUP_THREADS;
-      if (at < count) held[k] = vector16_load(x + at * ELEMENTS_PER_VECTOR);
+      const int c = first + k * GROUP_THREADS * ELEMENTS_PER_VECTOR;
+      held[k] = vector16_fill(-ASSAY_INFINITY);
+      if (same && vector16_inside(c, columns)) held[k] = vector16_load_once(x + c);
     }
-    float m = -ASSAY_INFINITY;
+#if SHIFTED
+    /* In a loop of its own: what is loaded piece by piece is waited for, and the others are under way by now.
+     */
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-      if (thread + k * GROUP_THREADS >= count) continue;
-#pragma unroll
-      for (int e = 0; e < ELEMENTS_PER_VECTOR; ++e) m = fmaxf(m, vector16_get(held[k], e));
+      const int c = first + k * GROUP_THREADS * ELEMENTS_PER_VECTOR;
+      if (c < columns && !(same && vector16_inside(c, columns)))
+        held[k] = vector16_load_part(x, c, columns, -ASSAY_INFINITY);
     }
-    m = group_max(m, part_max);
+#endif
+    vector16 most = held[0];
+#pragma unroll
+    for (int k = 1; k < VECTORS; ++k) most = vector16_max(most, held[k]);
+    float m = vector16_top(most);
+    if (GROUP_WARPS == 1) m = warp_max(m);
+    const float r = softmax_reference(m);
+    float origin = softmax_origin(r);
     float sum = 0.0f;
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-      if (thread + k * GROUP_THREADS >= count) continue;
 #pragma unroll
-      for (int e = 0; e < ELEMENTS_PER_VECTOR; ++e) sum += expf(vector16_get(held[k], e) - m);
+      for (int e = 0; e < ELEMENTS_PER_VECTOR; ++e) sum += softmax_power(vector16_get(held[k], e), origin);
     }
-    const float scale = 1.0f / group_sum(sum, part_sum);
+    if (GROUP_WARPS == 1)
+      sum = warp_sum(sum);
+    else
+      origin = softmax_origin(group_state(r, &sum, &part[turn]));
+    turn ^= 1;
+    const float scale = 1.0f / sum;
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-      const int64_t at = thread + k * GROUP_THREADS;
-      if (at >= count) continue;
-      vector16 result;
-#pragma unroll
-      for (int e = 0; e < ELEMENTS_PER_VECTOR; ++e)
-        vector16_set(&result, e, expf(vector16_get(held[k], e) - m) * scale);
-      vector16_store(y + at * ELEMENTS_PER_VECTOR, result);
+      const int c = first + k * GROUP_THREADS * ELEMENTS_PER_VECTOR;
+      if (c >= columns) continue;
+      const vector16 result = softmax_vector(held[k], origin, scale);
+      if (!SHIFTED || vector16_inside(c, columns))
+        vector16_store_once(y + c, result);
+      else
+        vector16_store_part(y, c, columns, result);
     }
   }
 }
-#elif defined(GROUP_WARPS)
-KERNEL(softmax_row_elements, softmax_args, 32 * WARPS) {
-  __shared__ float part_max[WARPS];
-  __shared__ float part_sum[WARPS];
-  const int thread = (int)threadIdx.x % GROUP_THREADS;
-  const int group = (int)threadIdx.x / GROUP_THREADS;
-  const int64_t step = (int64_t)gridDim.x * GROUPS;
-  for (int64_t row = (int64_t)blockIdx.x * GROUPS + group; row < args.rows; row += step) {
+#elif defined(VALUES)
+KERNEL(softmax_rows_narrow, softmax_args, 32 * WARPS) {
+  const int lane = (int)threadIdx.x % 32;
+  const int64_t step = (int64_t)gridDim.x * WARPS;
+  const int columns = (int)args.columns;
+  for (int64_t row = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32; row < args.rows; row += step) {
     const element *x = (const element *)args.x + row * args.row_stride;
     element *y = (element *)args.y + row * args.columns;
+    float held[VALUES];
     float m = -ASSAY_INFINITY;
-    for (int64_t c = thread; c < args.columns; c += GROUP_THREADS)
-      m = fmaxf(m, element_load(x, c * args.column_stride));
-    m = group_max(m, part_max);
     float sum = 0.0f;
-    for (int64_t c = thread; c < args.columns; c += GROUP_THREADS)
-      sum += expf(element_load(x, c * args.column_stride) - m);
-    const float scale = 1.0f / group_sum(sum, part_sum);
-    for (int64_t c = thread; c < args.columns; c += GROUP_THREADS)
-      element_store(y, c, expf(element_load(x, c * args.column_stride) - m) * scale);
+#pragma unroll
+    for (int k = 0; k < VALUES; ++k) {
+      const int c = lane + 32 * k;
+      held[k] = c < columns ? element_load(x, c * args.column_stride) : -ASSAY_INFINITY;
+    }
+#pragma unroll
+    for (int k = 0; k < VALUES; ++k) m = fmaxf(m, held[k]);
+    const float origin = softmax_origin(softmax_reference(warp_max(m)));
+#pragma unroll
+    for (int k = 0; k < VALUES; ++k) {
+      held[k] = softmax_power(held[k], origin);
+      sum += held[k];
+    }
+    const float scale = 1.0f / warp_sum(sum);
+#pragma unroll
+    for (int k = 0; k < VALUES; ++k) {
+      if (lane + 32 * k < columns) element_store(y, lane + 32 * k, held[k] * scale);
+    }
   }
 }
 #else
-enum { TILE = 64 }; /* columns of y that are written at a time */
-enum { PARTS = 8 }; /* partial sums of a thread: with four warps, 32 of a row */
-
-/* The maximum and the sum of what one warp sees of a row: PARTS columns, then those PARTS * WARPS further on.
- * Nothing is rescaled or added while everything so far is -infinity, whose difference with itself is NaN. */
-static __device__ float take_columns(const element *x, const softmax_args args, int warp, float *sum) {
-  float part[PARTS] = {0};
-  float m = -ASSAY_INFINITY;
-  for (int64_t c0 = warp * PARTS; c0 < args.columns; c0 += WARPS * PARTS) {
-    float value[PARTS];
-    float top = m;
-#pragma unroll
-    for (int k = 0; k < PARTS; ++k) {
-      value[k] = c0 + k < args.columns ? element_load(x, (c0 + k) * args.column_stride) : -ASSAY_INFINITY;
-      top = fmaxf(top, value[k]);
-    }
-    if (top > m) {
-#pragma unroll
-      for (int k = 0; k < PARTS; ++k) part[k] *= expf(m - top);
-      m = top;
-    }
-#pragma unroll
-    for (int k = 0; k < PARTS; ++k) {
-      if (value[k] != -ASSAY_INFINITY) part[k] += expf(value[k] - m);
-    }
-  }
-  *sum = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
-  return m;
-}
-
-/* Lane l of every warp owns row `first + l`; the warps of the block share its columns. */
-KERNEL(softmax_columns, softmax_args, 32 * WARPS) {
-  __shared__ float part_max[WARPS][32];
-  __shared__ float part_sum[WARPS][32];
-  __shared__ float tile[TILE][33]; /* one column wider, so that a row of it touches every bank */
-  const int lane = (int)threadIdx.x % 32;
-  const int warp = (int)threadIdx.x / 32;
-  for (int64_t first = (int64_t)blockIdx.x * 32; first < args.rows; first += (int64_t)gridDim.x * 32) {
-    const bool mine = first + lane < args.rows;
-    const element *x = (const element *)args.x + (first + (mine ? lane : 0)) * args.row_stride;
+KERNEL(softmax_rows_elements, softmax_args, 32 * WARPS) {
+  __shared__ group_part part[2];
+  const int thread = (int)threadIdx.x % GROUP_THREADS;
+  const int64_t step = (int64_t)gridDim.x * GROUPS;
+  int turn = 0;
+  for (int64_t row = (int64_t)blockIdx.x * GROUPS + threadIdx.x / GROUP_THREADS; row < args.rows;
+       row += step) {
+    const element *x = (const element *)args.x + row * args.row_stride;
+    element *y = (element *)args.y + row * args.columns;
+    float m = -ASSAY_INFINITY;
     float sum = 0.0f;
-    part_max[warp][lane] = take_columns(x, args, warp, &sum);
-    part_sum[warp][lane] = sum;
-    __syncthreads();
-    float all = part_max[0][lane];
-    for (int k = 1; k < WARPS; ++k) all = fmaxf(all, part_max[k][lane]);
-    sum = 0.0f;
-    for (int k = 0; k < WARPS; ++k) {
-      /* A part that saw nothing but -infinity holds 0, and 0 times e^NaN would not be 0. */
-      if (part_max[k][lane] != -ASSAY_INFINITY || part_sum[k][lane] != 0.0f)
-        sum += part_sum[k][lane] * expf(part_max[k][lane] - all);
-    }
+    for (int64_t c = thread; c < args.columns; c += GROUP_THREADS)
+      m = fmaxf(m, element_load(x, c * args.column_stride));
+    const float r = softmax_reference(m);
+    for (int64_t c = thread; c < args.columns; c += GROUP_THREADS)
+      sum += softmax_power(element_load(x, c * args.column_stride), softmax_origin(r));
+    const float origin = softmax_origin(group_state(r, &sum, &part[turn]));
     const float scale = 1.0f / sum;
-    for (int64_t c0 = 0; c0 < args.columns; c0 += TILE) {
-      for (int c = warp; c < TILE && c0 + c < args.columns; c += WARPS)
-        tile[c][lane] = expf(element_load(x, (c0 + c) * args.column_stride) - all) * scale;
-      __syncthreads();
-      for (int r = warp; r < 32 && first + r < args.rows; r += WARPS) {
-        element *y = (element *)args.y + (first + r) * args.columns + c0;
-        for (int c = lane; c < TILE && c0 + c < args.columns; c += 32) element_store(y, c, tile[c][r]);
-      }
-      __syncthreads();
-    }
+    turn ^= 1;
+    for (int64_t c = thread; c < args.columns; c += GROUP_THREADS)
+      element_store(y, c, softmax_power(element_load(x, c * args.column_stride), origin) * scale);
   }
 }
 #endif
 
 #else
 #include "softmax.h"
+#include "softmax_gpu.h"
 
-enum { ROWS_A_WARP = 1024, VECTORS_MOST = 8 }; /* wider rows take a block; longer ones are read again */
+enum {
+  VECTORS_MOST = 8, /* of a thread */
+  VALUES_MOST = 12, /* of a lane, element by element */
+  SMALL = 1 << 17,  /* elements that are not worth more than a load each */
+};
 
-/* Whether every row of x and y consists of whole 16-byte vectors. */
-static bool is_vectors(const assay_tensor *x, const assay_tensor *y) {
-  const int64_t size = x->dtype == ASSAY_FP32 ? 4 : 2;
-  const uintptr_t bits = (uintptr_t)x->data | (uintptr_t)y->data | (uintptr_t)(x->stride[0] * size) |
-                         (uintptr_t)(x->shape[1] * size);
-  return (x->stride[1] == 1 || x->shape[1] == 1) && bits % 16 == 0;
+static assay_status launch(const char *kernel, const softmax_args *args, int64_t warps, int64_t group,
+                           const assay_define *defines, assay_queue *queue) {
+  const int64_t blocks = (args->rows - 1) / (warps / group) + 1;
+  const int64_t most = INT64_C(1) << 20; /* a block goes on with further rows */
+  return LAUNCH(queue, kernel, assay_dim(blocks < most ? blocks : most), assay_dim(32 * warps), 0, 1, defines,
+                *args);
 }
 
-static assay_status launch_rows(const softmax_args *args, const assay_tensor *x, const assay_tensor *y,
-                                int64_t warps, assay_queue *queue) {
-  const int64_t elements = x->dtype == ASSAY_FP32 ? 4 : 8; /* of a vector */
-  if (warps == 0) warps = args->columns <= 4 * 32 * elements * VECTORS_MOST ? 4 : 8;
-  const int64_t group = args->columns <= ROWS_A_WARP ? 1 : warps;
-  const int64_t blocks = (args->rows + warps / group - 1) / (warps / group);
-  const int64_t most = INT64_C(1) << 20; /* a block goes on with further rows */
-  int64_t vectors = 1;
-  while (vectors * 32 * group * elements < args->columns) vectors *= 2;
-  const bool held = is_vectors(x, y) && vectors <= VECTORS_MOST;
-  const assay_define defines[] = {{"DTYPE", x->dtype},
+/* Rows whose columns lie side by side. The kernel takes up to VECTORS_MOST vectors a thread. */
+static bool launch_vectors(const softmax_args *args, assay_dtype dtype, int64_t warps, assay_queue *queue,
+                           assay_status *status) {
+  const int64_t size = dtype == ASSAY_FP32 ? 4 : 2;
+  const int64_t elements = 16 / size; /* of a vector */
+  const uintptr_t bits = (uintptr_t)args->x | (uintptr_t)args->y | (uintptr_t)(args->row_stride * size) |
+                         (uintptr_t)(args->columns * size);
+  const bool shifted = bits % 16 != 0;
+  if (shifted && args->columns <= 32 * VALUES_MOST && args->rows <= SMALL / args->columns) return false;
+  const int64_t count =
+      (args->columns + (shifted ? elements - 1 : 0) - 1) / elements + 1; /* of a row, at most */
+  int64_t group = count <= 128 ? 1 : 4;
+  if (warps != 0 && group > 1) group = warps;
+  while (warps == 0 && group > 1 && group < 16 && count > 32 * group * VECTORS_MOST) group *= 2;
+  const int64_t vectors = (count - 1) / (32 * group) + 1;
+  if (vectors > VECTORS_MOST) return false;
+  const int64_t block = group > 1 ? group : warps != 0 ? warps : 4;
+  const assay_define defines[] = {{"DTYPE", dtype},
+                                  {"FAST", assay_softmax_fast(dtype, args->columns)},
+                                  {"WARPS", block},
+                                  {"GROUP_WARPS", group},
+                                  {"VECTORS", vectors},
+                                  {"SHIFTED", shifted},
+                                  {NULL, 0}};
+  *status = launch("softmax_rows", args, block, group, defines, queue);
+  return true;
+}
+
+static assay_status launch_elements(const softmax_args *args, assay_dtype dtype, int64_t warps,
+                                    assay_queue *queue) {
+  const int64_t values = (args->columns - 1) / 32 + 1;
+  const bool narrow = values <= VALUES_MOST;
+  if (warps == 0) warps = narrow ? 4 : 8;
+  const int64_t group = narrow ? 1 : warps;
+  const assay_define defines[] = {{"DTYPE", dtype},
+                                  {"FAST", assay_softmax_fast(dtype, args->columns)},
                                   {"WARPS", warps},
                                   {"GROUP_WARPS", group},
-                                  {held ? "VECTORS" : NULL, vectors},
+                                  {narrow ? "VALUES" : NULL, values},
                                   {NULL, 0}};
-  return LAUNCH(queue, held ? "softmax_row_vectors" : "softmax_row_elements",
-                assay_dim(blocks < most ? blocks : most), assay_dim(32 * warps), 0, 1, defines, *args);
+  return launch(narrow ? "softmax_rows_narrow" : "softmax_rows_elements", args, warps, group, defines, queue);
 }
 
-assay_status assay_softmax_cuda(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
-                                assay_queue *queue) {
+static assay_status call(const assay_tensor *in, const assay_tensor *out, const int64_t *opt, bool clusters,
+                         assay_queue *queue) {
   const assay_tensor *x = &in[ASSAY_STRIDED_SOFTMAX_X];
   const assay_tensor *y = &out[ASSAY_STRIDED_SOFTMAX_Y];
   const int64_t warps = opt[ASSAY_STRIDED_SOFTMAX_WARPS];
   const softmax_args args = {x->data, y->data, x->shape[0], x->shape[1], x->stride[0], x->stride[1]};
+  assay_status status = ASSAY_OK;
   if (args.rows == 0) return ASSAY_OK;
-  if (x->stride[0] != 1 || x->stride[1] == 1 || args.rows == 1 || args.columns == 1)
-    return launch_rows(&args, x, y, warps, queue);
-  const int64_t shared_by = warps != 0 ? warps : 8; /* warps share the columns of 32 rows */
-  const assay_define defines[] = {{"DTYPE", x->dtype}, {"WARPS", shared_by}, {NULL, 0}};
-  const int64_t blocks = (args.rows + 31) / 32;
-  return LAUNCH(queue, "softmax_columns", assay_dim(blocks < 1 << 20 ? blocks : 1 << 20),
-                assay_dim(32 * shared_by), 0, 1, defines, args);
+  if ((args.column_stride == 1 || args.columns == 1) &&
+      launch_vectors(&args, x->dtype, warps, queue, &status))
+    return status;
+  const bool small = args.columns <= 32 * VALUES_MOST && args.rows <= SMALL / args.columns;
+  const bool side_by_side = args.row_stride == 1 && args.column_stride != 1 && args.rows > 1;
+  if (!side_by_side || small) return launch_elements(&args, x->dtype, warps, queue);
+  return assay_softmax_strips(x, y, warps, clusters, queue);
+}
+
+assay_status assay_softmax_cuda(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                                assay_queue *queue) {
+  return call(in, out, opt, false, queue);
+}
+
+assay_status assay_softmax_cluster(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                                   assay_queue *queue) {
+  return call(in, out, opt, true, queue);
 }
 
 #endif

@@ -252,6 +252,7 @@ static const assay_row warps_rows[] = {
     WITH_WARPS(9, 520, HALVES, PACKED, 8),
 };
 static const assay_row order_rows[] = {NORMAL(3, 200, FP32, BOTH_WAYS), NORMAL(2, 1160, FP16, BOTH_WAYS),
+                                       NORMAL(2, 3200, FP16, TRANSPOSED),
                                        ROW(2, 300, FP32, PACKED, fill_ramp, 0, 90)};
 static const assay_row stream_rows[] = {NORMAL(33, 257, FLOATS, BOTH_WAYS),
                                         NORMAL(64, 1024, FP16, BOTH_WAYS)};
@@ -263,7 +264,8 @@ static const assay_row wide_rows[] = {ROW(3, 65537, FLOATS, PACKED, fill_spike, 
 
 static const assay_row sanitize_rows[] = {NORMAL(3, 70, FP32, BOTH_WAYS),
                                           NORMAL(2, 300, HALVES, PACKED | GENERAL),
-                                          NORMAL(2, 1160, FP16, PACKED), SHIFTED(2, 131, BF16, PACKED, 1)};
+                                          NORMAL(2, 1160, FP16, PACKED), SHIFTED(2, 131, BF16, PACKED, 1),
+                                          NORMAL(2, 3200, FP16, TRANSPOSED)};
 static const assay_row traffic_rows[] = {NORMAL(2, 2048, FP32 | FP16, PACKED)};
 
 /* ---- the table ----------------------------------------------------------------------------------------- */

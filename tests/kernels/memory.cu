@@ -57,10 +57,12 @@ KERNEL(widen, words_args, 256) {
 KERNEL(narrow, words_args, 64) {
   const uint32_t i = threadIdx.x + blockDim.x * blockIdx.x;
   const float value = __uint_as_float(args.in[i]);
-  args.out[i * 4] = fp16_from_float(value);
-  args.out[i * 4 + 1] = bf16_from_float(value);
-  args.out[i * 4 + 2] = fp16_pack(value, -value);
-  args.out[i * 4 + 3] = bf16_pack(value, 1.0f);
+  args.out[i * 6] = fp16_from_float(value);
+  args.out[i * 6 + 1] = bf16_from_float(value);
+  args.out[i * 6 + 2] = fp16_pack(value, -value);
+  args.out[i * 6 + 3] = bf16_pack(value, 1.0f);
+  args.out[i * 6 + 4] = fp16_max_pair(fp16_pack(value, 2.0f), fp16_pack(0.5f, -value));
+  args.out[i * 6 + 5] = bf16_max_pair(bf16_pack(value, 2.0f), bf16_pack(0.5f, -value));
 }
 
 /* Groups of copies are retired in order; the part that is not copied is zero. */
@@ -135,6 +137,30 @@ KERNEL(elements, words_args, 64) {
       vector16_store_once(out + count + i, v);
     }
   }
+}
+
+/* Sixteen rows that begin and end anywhere: what is below 1/4 becomes 1/4. Behind them the largest of each, and of
+ * the -1 that stands for what a row's vectors have beyond it. */
+KERNEL(rows, words_args, 16) {
+  const int apart = (int)(args.count * 4 / sizeof(element) / 16);
+  const int place = (int)threadIdx.x * apart + (int)threadIdx.x % 5;
+  const element *in = (const element *)args.in + place;
+  element *out = (element *)args.out + place;
+  const int count = 9 + (int)threadIdx.x;
+  float top = -ASSAY_INFINITY;
+  for (uint32_t i = threadIdx.x; i < args.count; i += 16) args.out[i] = 0;
+  __syncthreads();
+  for (int first = -vector16_shift(in); first < count; first += ELEMENTS_PER_VECTOR) {
+    const bool inside = vector16_inside(first, count);
+    vector16 v = inside ? vector16_load(in + first) : vector16_load_part(in, first, count, -1.0f);
+    top = fmaxf(top, vector16_top(v));
+    v = vector16_max(v, vector16_fill(0.25f));
+    if (inside)
+      vector16_store(out + first, v);
+    else
+      vector16_store_part(out, first, count, v);
+  }
+  args.out[args.count + threadIdx.x] = __float_as_uint(top);
 }
 #endif
 

@@ -6,6 +6,7 @@
 #include "bench_table.h"
 #include "ops/operators.h"
 
+extern const assay_bench_baseline assay_attention_eager;
 extern const assay_bench_baseline assay_gemm_cublaslt;
 extern const assay_bench_baseline assay_gemm_cublaslt_passes;
 extern const assay_bench_baseline assay_softmax_copied;
@@ -37,6 +38,7 @@ static const struct {
     {&assay_split_softmax_op, &assay_split_softmax_onednn},
 #endif
     {&assay_split_softmax_op, &assay_split_softmax_allocating},
+    {&assay_streaming_attention_op, &assay_attention_eager},
     {NULL, NULL},
 };
 

@@ -163,8 +163,10 @@ static const assay_row order_rows[] = {
 static const assay_row stream_rows[] = {NORMAL(100, 32, HALVES, PITCHED, 1, 32),
                                         NORMAL(513, 64, HALVES, PACKED, 0, 0)};
 
+/* The last row has queries enough to fill a GPU, whose variants then take more of them a block. */
 static const assay_row head_rows[] = {HEADS(33, 16, 3, 2, HALVES, PACKED, 1, 0),
-                                      HEADS(70, 24, 2, 3, HALVES, PACKED | PITCHED, 0, 32)};
+                                      HEADS(70, 24, 2, 3, HALVES, PACKED | PITCHED, 0, 32),
+                                      HEADS(129, 16, 8, 8, FP16, PACKED, 1, 0)};
 static const assay_row interleaved_rows[] = {HEADS(33, 16, 3, 2, HALVES, INTERLEAVED, 1, 0),
                                              HEADS(70, 40, 4, 1, HALVES, INTERLEAVED, 0, 0)};
 static const assay_row shared_rows[] = {HEADS(33, 16, 3, 2, HALVES, SHARED, 1, 0),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* attention_op.c - the descriptor of streaming attention: validation, layouts of cases, variants, the typed
  * call. */
-#include "attention.h"
+#include "attention_gpu.h"
 
 #include "cpu.h"
 #include "tensor.h"
@@ -249,6 +249,27 @@ static const assay_variant variants[] = {
      .knob_count = KNOBS,
      .entry = {assay_attention_avx2}},
 #endif
+    {.name = "split",
+     .note = "as tiles; with few queries the blocks of a cluster share the keys and merge their sums",
+     .backend = ASSAY_CUDA,
+     .lowest_arch = 90,
+     .knobs = knobs,
+     .knob_count = KNOBS,
+     .entry = {assay_attention_split}},
+    {.name = "tiles",
+     .note = "tensor cores, weights stay in registers, tiles in the future of all queries are left out",
+     .backend = ASSAY_CUDA,
+     .lowest_arch = 80,
+     .knobs = knobs,
+     .knob_count = KNOBS,
+     .entry = {assay_attention_tiles}},
+    {.name = "all_tiles",
+     .note = "as tiles, but with every tile visited: what leaving them out is worth",
+     .backend = ASSAY_CUDA,
+     .lowest_arch = 80,
+     .knobs = knobs,
+     .knob_count = KNOBS,
+     .entry = {assay_attention_all_tiles}},
     {.name = "plain",
      .note = "portable C, expf, blocks of queries share widened key tiles",
      .backend = ASSAY_CPU,

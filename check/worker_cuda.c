@@ -11,6 +11,7 @@
  */
 #include "worker_cuda.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ typedef struct mirror {
   size_t lead;          /* bytes in front of them: the zone, or what keeps the data aligned as on the host */
   size_t at;            /* where in them the operand's data begin */
   bool zones;
+  atomic_bool filled; /* from the staging, by a call that was made: the calls behind one that fails are not */
 } mirror;
 
 typedef struct guarded_scratch {
@@ -95,7 +97,7 @@ void worker_cuda_forget(int slot) {
   mirror *m = &gpu.mirrors[slot];
   if (m->memory != 0) gpu.driver->memory_free(m->memory);
   if (m->staging != 0) gpu.driver->memory_free(m->staging);
-  *m = (mirror){0};
+  *m = (mirror){.memory = 0};
 }
 
 static cuda_address data_of(const mirror *m) {
@@ -161,6 +163,7 @@ static bool upload_slot(const worker *self, int slot, bool output, assay_message
   const bool exact = exact_memory();
   if (m->memory == 0 && !open_mirror(operand, exact, output, m, why)) return false;
   if (exact && output) return true;
+  atomic_store(&m->filled, false);
   if (m->staging != 0) return transfer_pages(operand, m, m->staging, false, why);
   if (m->bytes > 0 &&
       !succeeded(gpu.driver->memory_set(data_of(m), 0xff, m->bytes, stream), "device memory", why))
@@ -214,11 +217,12 @@ static bool fill_mirrors(assay_queue *real, const wire_call *wire, assay_message
   cuda_stream stream = stream_of(real);
   for (int i = 0; i < 2 * ASSAY_MAX_OPERANDS; i++) {
     const int slot = i % 2 == 0 ? wire->in[i / 2].slot : wire->out[i / 2].slot;
-    const mirror *m = slot >= 0 ? &gpu.mirrors[slot] : NULL;
+    mirror *m = slot >= 0 ? &gpu.mirrors[slot] : NULL;
     if (m == NULL || m->staging == 0) continue;
     if (!succeeded(gpu.driver->copy_within(data_of(m), m->staging, m->bytes, stream), "copying an operand",
                    why))
       return false;
+    atomic_store(&m->filled, true);
   }
   return true;
 }
@@ -321,10 +325,9 @@ void *worker_cuda_scratch(assay_queue *real, size_t bytes, uint64_t poison) {
 
 /* ---- after the calls ----------------------------------------------------------------------------------- */
 
-/* Whether an input still is what it was; only those that have a staging are compared. */
-static bool input_intact(const worker_operand *operand, const mirror *m, const char *name,
-                         assay_message *why) {
-  if (m->staging == 0) return true;
+/* Whether an input still is what it was; only those that were filled from a staging are compared. */
+static bool input_intact(const worker_operand *operand, mirror *m, const char *name, assay_message *why) {
+  if (m->staging == 0 || !atomic_load(&m->filled)) return true;
   unsigned char *copy = malloc(m->bytes);
   cuda_stream stream = stream_of(gpu.busy);
   bool same = copy != NULL &&
@@ -342,7 +345,7 @@ static bool download_visit(worker *self, const wire_call *call, bool output, int
   assay_message *why = user;
   const int slot = output ? call->out[index].slot : call->in[index].slot;
   const worker_operand *operand = &self->operands[slot];
-  const mirror *m = &gpu.mirrors[slot];
+  mirror *m = &gpu.mirrors[slot];
   const assay_export *function = &self->subject->exports[call->entry];
   const char *name = output ? function->out_names[index] : function->in_names[index];
   char before[64];

@@ -142,8 +142,10 @@ queue_open_cpu = _declare("assay_queue_open_cpu", ctypes.c_int, ctypes.c_int, _p
 queue_open_cuda = _declare("assay_queue_open_cuda", ctypes.c_int, ctypes.c_int, _pointer, _pointer)
 queue_close = _declare("assay_queue_close", None, _pointer)
 queue_wait = _declare("assay_queue_wait", ctypes.c_int, _pointer)
-# Arrays of tensors and options travel as packed bytes: see _views.py.
-call = _declare("assay_call", ctypes.c_int, _bytes, _bytes, _bytes, _bytes, _bytes, _pointer)
+# Called with bytes (arrays of tensors and options are packed: see _views.py), None or a c_void_p only, which need no
+# declared types; declaring them would cost half as much again as the call.
+call = lib.assay_call
+call.restype = ctypes.c_int
 summarise = _declare("assay_normalizer_summarise", ctypes.c_int, ctypes.c_int, _pointer, _int64, _pointer, _pointer)
 merge = _declare("assay_normalizer_merge", ctypes.c_int, _pointer, _pointer, _pointer, _pointer)
 finish = _declare(

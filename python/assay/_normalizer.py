@@ -2,6 +2,7 @@
 """The mergeable state of a softmax over elements that come in pieces, on the CPU."""
 
 import ctypes
+import struct
 
 from . import _library, _views
 
@@ -65,7 +66,8 @@ def _queue(threads):
 
 
 def _elements(array, name, written=False):
-    data, dtype, device, shape, strides = _views.kind_of(array, name).view(array, name, written)
+    tensor, device, shape, strides = _views.kind_of(array, name).view(array, name, written)
+    data, dtype = struct.unpack_from("=Qi", tensor)
     if device != _views.DEVICE_CPU:
         raise _library.BadDevice(f"{name} is on CUDA device {device}; a normaliser's elements must be on the CPU")
     count = 1

@@ -10,24 +10,27 @@ _one = struct.Struct("=q").pack
 _two = struct.Struct("=qq").pack
 
 
-def _same_device(first, other, name, of):
-    if other[2] != first[2]:
-        where = "the CPU" if other[2] == _views.DEVICE_CPU else f"CUDA device {other[2]}"
+def _same_device(device, other, name, of):
+    if other != device:
+        where = "the CPU" if other == _views.DEVICE_CPU else f"CUDA device {other}"
         raise _library.BadDevice(f"{name} is on {where}; it must be where {of} is")
 
 
-def _run(name, variant, ins, outs, opt, array, kind, device, threads):
-    queue = _views.queue_of(device, kind.stream(array, threads))
-    status = _library.call(
-        name,
-        variant if variant is None else variant.encode(),
-        _views.pack(ins),
-        _views.pack(outs),
-        opt,
-        queue,
-    )
+def _run(name, variant, ins, outs, opt, queue):
+    status = _library.call(name, variant if variant is None else variant.encode(), ins, outs, opt, queue)
     if status != _library.STATUS_OK:
         _library.fail(status)
+
+
+def _result(out, kind, like, shape, device, of):
+    """out, or a new one, and its bytes."""
+    if out is None:
+        out = kind.empty(like, shape)
+        return out, kind.view(out, "out", True)[0]
+    tensor, where, _, _ = _views.kind_of(out, "out").view(out, "out", True)
+    if where != device:
+        _same_device(device, where, "out", of)
+    return out, tensor
 
 
 def softmax(x, *, out=None, warps=0, variant=None, threads=0):
@@ -39,12 +42,10 @@ def softmax(x, *, out=None, warps=0, variant=None, threads=0):
     that is current for x. Returns out.
     """
     kind = _views.kind_of(x, "x")
-    source = kind.view(x, "x")
-    if out is None:
-        out = kind.empty(x, x.shape)
-    target = _views.kind_of(out, "out").view(out, "out", True)
-    _same_device(source, target, "out", "x")
-    _run(b"strided_softmax", variant, (source,), (target,), _one(warps), x, kind, source[2], threads)
+    source, device, shape, _ = kind.view(x, "x")
+    out, target = _result(out, kind, x, shape, device, "x")
+    queue = _views.queue_of(device, kind.stream(x, device, threads))
+    _run(b"strided_softmax", variant, source, target, _one(warps), queue)
     return out
 
 
@@ -54,14 +55,12 @@ def softmax_backward(y, grad_output, *, out=None, warps=0, variant=None, threads
     y and grad_output: one type, the same shape, each with its own nonnegative strides. The rest as for softmax.
     """
     kind = _views.kind_of(y, "y")
-    result = kind.view(y, "y")
-    gradient = _views.kind_of(grad_output, "grad_output").view(grad_output, "grad_output")
-    _same_device(result, gradient, "grad_output", "y")
-    if out is None:
-        out = kind.empty(y, y.shape)
-    target = _views.kind_of(out, "out").view(out, "out", True)
-    _same_device(result, target, "out", "y")
-    _run(b"softmax_backward", variant, (result, gradient), (target,), _one(warps), y, kind, result[2], threads)
+    result, device, shape, _ = kind.view(y, "y")
+    gradient, where, _, _ = _views.kind_of(grad_output, "grad_output").view(grad_output, "grad_output")
+    _same_device(device, where, "grad_output", "y")
+    out, target = _result(out, kind, y, shape, device, "y")
+    queue = _views.queue_of(device, kind.stream(y, device, threads))
+    _run(b"softmax_backward", variant, result + gradient, target, _one(warps), queue)
     return out
 
 
@@ -72,18 +71,16 @@ def matmul_bias_relu(a, b, bias, *, out=None, group=0, tile_m=0, variant=None, t
     walked together; tile_m: 16, 32 or 64 rows of a tile; 0 for the default. The rest as for softmax.
     """
     kind = _views.kind_of(a, "a")
-    left = kind.view(a, "a")
-    right = _views.kind_of(b, "b").view(b, "b")
-    shift = _views.kind_of(bias, "bias").view(bias, "bias")
-    _same_device(left, right, "b", "a")
-    _same_device(left, shift, "bias", "a")
-    if out is None:
-        if len(left[3]) != 2 or len(right[3]) != 2:
-            raise _library.BadShape("a and b must have rank 2")
-        out = kind.empty(a, (left[3][0], right[3][1]))
-    target = _views.kind_of(out, "out").view(out, "out", True)
-    _same_device(left, target, "out", "a")
-    _run(b"fused_gemm", variant, (left, right, shift), (target,), _two(group, tile_m), a, kind, left[2], threads)
+    left, device, rows, _ = kind.view(a, "a")
+    right, where, columns, _ = _views.kind_of(b, "b").view(b, "b")
+    _same_device(device, where, "b", "a")
+    shift, where, _, _ = _views.kind_of(bias, "bias").view(bias, "bias")
+    _same_device(device, where, "bias", "a")
+    if len(rows) != 2 or len(columns) != 2:
+        raise _library.BadShape(f"a has rank {len(rows)} and b {len(columns)}; they must be 2")
+    out, target = _result(out, kind, a, (rows[0], columns[1]), device, "a")
+    queue = _views.queue_of(device, kind.stream(a, device, threads))
+    _run(b"fused_gemm", variant, left + right + shift, target, _two(group, tile_m), queue)
     return out
 
 
@@ -104,16 +101,15 @@ def split_softmax(x, *, out=None, workspace=None, chunk=0, variant=None, threads
     its own. The rest as for softmax.
     """
     kind = _views.kind_of(x, "x")
-    source = kind.view(x, "x")
-    if out is None:
-        out = kind.empty(x, x.shape)
-    target = _views.kind_of(out, "out").view(out, "out", True)
-    _same_device(source, target, "out", "x")
-    space = (0, _views.FP32, source[2], (0,), (1,))  # NULL: the library takes scratch
-    if workspace is not None:
-        space = _views.kind_of(workspace, "workspace").view(workspace, "workspace", True)
-        _same_device(source, space, "workspace", "x")
-    _run(b"split_softmax", variant, (source,), (target, space), _one(chunk), x, kind, source[2], threads)
+    source, device, shape, _ = kind.view(x, "x")
+    out, target = _result(out, kind, x, shape, device, "x")
+    if workspace is None:
+        space = _views.pack(0, _views.FP32, device, (0,), (1,))  # NULL: the library takes scratch
+    else:
+        space, where, _, _ = _views.kind_of(workspace, "workspace").view(workspace, "workspace", True)
+        _same_device(device, where, "workspace", "x")
+    queue = _views.queue_of(device, kind.stream(x, device, threads))
+    _run(b"split_softmax", variant, source, target + space, _one(chunk), queue)
     return out
 
 
@@ -125,25 +121,25 @@ def attention(q, k, v, *, causal=False, block_n=0, out=None, variant=None, threa
     """
     kind = _views.kind_of(q, "q")
     query = kind.view(q, "q")
+    device, shape = query[1], query[2]
     key = _views.kind_of(k, "k").view(k, "k")
     value = _views.kind_of(v, "v").view(v, "v")
-    _same_device(query, key, "k", "q")
-    _same_device(query, value, "v", "q")
-    if out is None:
-        out = kind.empty(q, q.shape)
-    target = _views.kind_of(out, "out").view(out, "out", True)
-    _same_device(query, target, "out", "q")
-    opt = _two(1 if causal else 0, block_n)
-    ins, outs = (query, key, value), (target,)
-    if len(query[3]) == 3:
-        ins, outs = tuple(map(_batched, ins)), tuple(map(_batched, outs))
-    _run(b"streaming_attention", variant, ins, outs, opt, q, kind, query[2], threads)
+    _same_device(device, key[1], "k", "q")
+    _same_device(device, value[1], "v", "q")
+    out, target = _result(out, kind, q, shape, device, "q")
+    ins = query[0] + key[0] + value[0]
+    if len(shape) == 3:
+        ins = b"".join(map(_as_batch, (query, key, value)))
+        target = _as_batch(_views.kind_of(out, "out").view(out, "out", True))
+    queue = _views.queue_of(device, kind.stream(q, device, threads))
+    _run(b"streaming_attention", variant, ins, target, _two(1 if causal else 0, block_n), queue)
     return out
 
 
-def _batched(view):
-    """A view of rank 3 as a batch of one; others are left for the library to judge."""
-    data, dtype, device, shape, strides = view
+def _as_batch(view):
+    """The bytes of a view of rank 3 as a batch of one; others are left for the library to judge."""
+    tensor, device, shape, strides = view
     if len(shape) != 3:
-        return view
-    return data, dtype, device, (1, *shape), (shape[0] * strides[0], *strides)
+        return tensor
+    data, dtype = struct.unpack_from("=Qi", tensor)
+    return _views.pack(data, dtype, device, (1, *shape), (shape[0] * strides[0], *strides))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the library needs to know of an array, whoever made it: pointer, type, device, shape, strides, stream.
 
-A view is a flat tuple (data, dtype, device, shape, strides) with strides in elements. Nothing is copied and
-nothing waits: a CUDA array is used on the stream that its own library calls current.
+A view is (the bytes of an assay_tensor, device, shape, strides), strides in elements. Nothing is copied and nothing
+waits: a CUDA array is used on the stream that its own library calls current.
 
 An array is described by a *kind*, found by the array's type once and then looked up. NumPy and PyTorch have kinds
 of their own; everything else speaks DLPack.
@@ -10,6 +10,7 @@ of their own; everything else speaks DLPack.
 
 import ctypes
 import struct
+import sys
 import threading
 
 from . import _library
@@ -27,24 +28,15 @@ def _tensor_format(rank):
     return f"Qiii4x{rank}q{unused}x{rank}q{unused}x" if rank else "Qiii4x64x"
 
 
-_packers = {}
+_packers = tuple(struct.Struct("=" + _tensor_format(rank)).pack for rank in range(MAX_RANK + 1))
 
 
-def pack(views):
-    """The bytes of an array of assay_tensor."""
-    ranks = tuple(len(view[3]) for view in views)
-    packer = _packers.get(ranks)
-    if packer is None:
-        if any(rank > MAX_RANK for rank in ranks):
-            raise _library.BadShape(f"an array has rank {max(ranks)}; it must be at most {MAX_RANK}")
-        packer = struct.Struct("=" + "".join(map(_tensor_format, ranks)))
-        _packers[ranks] = packer
-    fields = []
-    for data, dtype, device, shape, strides in views:
-        fields += (data, dtype, device, len(shape))
-        fields += shape
-        fields += strides
-    return packer.pack(*fields)
+def pack(data, dtype, device, shape, strides):
+    """The bytes of an assay_tensor."""
+    rank = len(shape)
+    if rank > MAX_RANK:
+        raise _library.BadShape(f"an array has rank {rank}; it must be at most {MAX_RANK}")
+    return _packers[rank](data, dtype, device, rank, *shape, *strides)
 
 
 def contiguous_strides(shape):
@@ -85,7 +77,7 @@ def queue_of(device, which):
         else:
             status = _library.queue_open_cuda(device, which or STREAM_LEGACY, ctypes.byref(opened))
         _library.check(status)
-        queue = _queues.open[key] = opened.value
+        queue = _queues.open[key] = opened
     return queue
 
 
@@ -113,14 +105,13 @@ class NumpyKind:
         if written and read_only:
             raise _library.BadPointer(f"{name} is read-only; it must be writable")
         size = array.itemsize
-        strides = []
-        for stride in array.strides:
-            if stride % size != 0:
-                raise _library.BadStride(
-                    f"{name} has a stride of {stride} bytes; it must be a multiple of the element's {size}"
-                )
-            strides.append(stride // size)
-        return data, dtype, DEVICE_CPU, array.shape, strides
+        shape = array.shape
+        strides = [stride // size for stride in array.strides]
+        if size > 1 and any(stride % size for stride in array.strides):
+            raise _library.BadStride(
+                f"{name} has strides of {array.strides} bytes; they must be multiples of the element's {size}"
+            )
+        return pack(data, dtype, DEVICE_CPU, shape, strides), DEVICE_CPU, shape, strides
 
     def _other_dtype(self, dtype, name):
         if dtype.name == "bfloat16" and dtype.itemsize == 2 and dtype.isnative:
@@ -133,7 +124,7 @@ class NumpyKind:
     def empty(self, like, shape):
         return self.numpy.empty(shape, like.dtype)
 
-    def stream(self, array, threads):
+    def stream(self, array, device, threads):
         return threads
 
 
@@ -164,19 +155,19 @@ class TorchKind:
                 f"{name} requires grad and this function does not record: use assay.torch, torch.no_grad() or "
                 "detach()"
             )
-        if array.is_cuda:
-            device = array.get_device()
-        elif array.device.type == "cpu":
+        device = array.get_device()
+        if not array.is_cuda:
+            if array.device.type != "cpu":
+                raise _library.BadDevice(f"{name} is on {array.device}; it must be on the CPU or a CUDA device")
             device = DEVICE_CPU
-        else:
-            raise _library.BadDevice(f"{name} is on {array.device}; it must be on the CPU or a CUDA device")
-        return array.data_ptr(), dtype, device, array.shape, array.stride()
+        shape, strides = array.shape, array.stride()
+        return pack(array.data_ptr(), dtype, device, shape, strides), device, shape, strides
 
     def empty(self, like, shape):
-        return self.torch.empty(shape, dtype=like.dtype, device=like.device)
+        return like.new_empty(shape)
 
-    def stream(self, array, threads):
-        return self.current_stream(array.get_device()) if array.is_cuda else threads
+    def stream(self, array, device, threads):
+        return self.current_stream(device) if device >= 0 else threads
 
 
 # ---- everybody else --------------------------------------------------------------------------------------------
@@ -225,16 +216,18 @@ class DLPackKind:
             raise _library.BadDtype(f"{name} must be of float32, float16 or bfloat16 elements")
         shape = tuple(tensor.shape[i] for i in range(tensor.rank))
         strides = tuple(tensor.strides[i] for i in range(tensor.rank)) if tensor.strides else contiguous_strides(shape)
-        return (tensor.data or 0) + tensor.byte_offset, dtype, device, shape, strides
+        data = (tensor.data or 0) + tensor.byte_offset
+        return pack(data, dtype, device, shape, strides), device, shape, strides
 
     def empty(self, like, shape):
-        namespace = like.__array_namespace__() if hasattr(like, "__array_namespace__") else None
-        if namespace is None or not hasattr(namespace, "empty"):
-            raise TypeError(f"out is needed: {type(like).__name__} does not say how to make an array of its own")
-        return namespace.empty(shape, dtype=like.dtype, device=like.device)
+        """An array that can be written, of the library that the given one is from. Arrays of JAX never change."""
+        library = type(like).__module__.partition(".")[0]
+        if library == "cupy":
+            return sys.modules[library].empty(shape, like.dtype)
+        raise TypeError(f"out is needed: this does not know how to make a {library} array that can be written")
 
-    def stream(self, array, threads):
-        if array.__dlpack_device__()[0] != _DL_CUDA:
+    def stream(self, array, device, threads):
+        if device < 0:
             return threads
         interface = getattr(array, "__cuda_array_interface__", None)
         stream = interface.get("stream") if interface else None

@@ -163,7 +163,7 @@ class DLPack(unittest.TestCase):
         self.assertTrue((out == assay.softmax(x.T)).all())
 
     def test_out_is_needed(self):
-        with self.assertRaisesRegex(TypeError, "out is needed: Foreign"):
+        with self.assertRaisesRegex(TypeError, "out is needed: .* test_numpy array"):
             assay.softmax(Foreign(normal((2, 3), np.float32, 16)))
 
 
@@ -201,7 +201,7 @@ class Errors(unittest.TestCase):
 
     def test_fields_of_a_structured_array(self):
         field = np.zeros((4, 3), np.dtype([("pad", "u1"), ("value", "<f4")]))["value"]
-        self.rejects(assay.BadStride, "stride of 15 bytes", assay.softmax, field)
+        self.rejects(assay.BadStride, r"strides of \(15, 5\) bytes", assay.softmax, field)
 
     def test_a_forced_variant_that_runs(self):
         self.assertTrue(np.isfinite(assay.softmax(self.x, variant="plain")).all())

@@ -100,6 +100,7 @@ static void print_unfinished(check_report *report, const check_result *result) {
 static void print_result(check_report *report, const check_result *result) {
   output_clear(&report->out);
   if (result->verdict == VERDICT_PASS) {
+    if (report->failures_only) return;
     print_verdict(report, result->verdict);
     printf("%-*s  (%d case%s)\n", report->name_width, result->check, result->cases,
            result->cases == 1 ? "" : "s");

@@ -12,6 +12,7 @@
 typedef struct check_report {
   output out;
   bool json;
+  bool failures_only; /* checks that pass are counted and not shown */
   json_t *files;  /* of {workshop, backend, variant, path, sha256} */
   json_t *checks; /* of {workshop, backend, variant, check, verdict, reason, ...} */
   check_totals totals;

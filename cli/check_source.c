@@ -3,6 +3,7 @@
  */
 #include "check_job.h"
 #include "core/hash.h"
+#include "progress.h"
 #include "suggest.h"
 
 #include <errno.h>
@@ -43,6 +44,31 @@ static void add_not_started(check_job *job, const assay_exercise *exercise, assa
   snprintf(job->report.next, sizeof job->report.next, PROGRAM " start %s", exercise->name);
 }
 
+/* The first check from entry `first` of the report on that did not pass; NULL when all did. */
+static const char *first_open(const check_job *job, size_t first) {
+  for (size_t i = first; i < json_array_size(job->report.checks); i++) {
+    const json_t *entry = json_array_get(job->report.checks, i);
+    const char *word = json_string_value(json_object_get(entry, "verdict"));
+    if (strcmp(word, verdict_name(VERDICT_PASS)) == 0) continue;
+    if (strcmp(word, verdict_name(VERDICT_UNAVAILABLE)) == 0) continue;
+    return json_string_value(json_object_get(entry, "check"));
+  }
+  return NULL;
+}
+
+/* Only a run of all checks of the usual size says something about an exercise. */
+static void note_progress(const check_job *job, const assay_exercise *exercise, assay_backend backend,
+                          const char *sha256, const check_totals *before, size_t first) {
+  const check_totals *now = &job->report.totals;
+  const check_totals run = {.passed = now->passed - before->passed,
+                            .failed = now->failed - before->failed,
+                            .unfinished = now->unfinished - before->unfinished};
+  const bool small = backend != ASSAY_SIMT && job->options.tier < ASSAY_TIER_M;
+  if (check_given(job, CHECK_FILTER) || small || check_interrupted()) return;
+  if (run.passed + run.failed + run.unfinished == 0) return;
+  progress_note_check(exercise, backend, sha256, &run, first_open(job, first));
+}
+
 /* Judges `file`, which messages call `shown`. CLI_OK, or an exit code after an error message. */
 static int check_source(check_job *job, const assay_exercise *exercise, assay_backend backend,
                         const char *file, const char *shown) {
@@ -71,8 +97,11 @@ static int check_source(check_job *job, const assay_exercise *exercise, assay_ba
                                .repeat_command = repeat,
                                .backend = backend};
   const check_totals before = job->report.totals;
+  const size_t first = json_array_size(job->report.checks);
   check_target_run(job, &target, NULL);
-  if (!solution) advise(job, exercise, backend, shown, &before);
+  if (solution) return CLI_OK;
+  advise(job, exercise, backend, shown, &before);
+  note_progress(job, exercise, backend, sha256, &before, first);
   return CLI_OK;
 }
 

@@ -32,7 +32,9 @@ extern const cli_command command_start;
 extern const cli_command command_reset;
 extern const cli_command command_lesson;
 extern const cli_command command_hint;
+extern const cli_command command_explain;
 extern const cli_command command_check;
+extern const cli_command command_watch;
 extern const cli_command command_prove;
 extern const cli_command command_apply;
 extern const cli_command command_bench;
@@ -74,9 +76,8 @@ extern const char *const cli_colour_names[];
 /* Runs the command that argv names; returns the exit code. */
 int cli_run(int argc, const char *const *argv);
 
-/* Help of the whole program (short: what a bare call shows) and of one command, and the version, on stdout.
- */
-void help_program(bool brief);
+/* Help of the whole program and of one command, and the version, on stdout. */
+void help_program(void);
 void help_command(const cli_command *command);
 void help_version(void);
 

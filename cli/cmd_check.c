@@ -25,6 +25,7 @@ static const cli_option options[CHECK_OPTIONS] = {
                        "threads a call may use; default: OMP_NUM_THREADS, else the CPUs of this process"},
     [CHECK_LEVEL] = {"level", OPTION_CHOICE, NULL, cli_level_names, 0, 0, "only exercises of this level"},
     [CHECK_ALL] = {"all", OPTION_FLAG, NULL, NULL, 0, 0, "go on behind the first stage that fails"},
+    [CHECK_FAILURES] = {"failures", OPTION_FLAG, NULL, NULL, 0, 0, "show only what does not pass"},
     [CHECK_JSON] = CLI_OPTION_JSON,
     [CHECK_COLOUR] = CLI_OPTION_COLOUR,
 };
@@ -182,6 +183,7 @@ static int run_check(const cli_args *args) {
   }
   check_report_begin(&job.report, (output_colour)args->values[CHECK_COLOUR].choice,
                      check_given(&job, CHECK_JSON));
+  job.report.failures_only = check_given(&job, CHECK_FAILURES);
   exercise_list chosen;
   const int code = choose(&job, &chosen) ? run_chosen(&job, &chosen) : CLI_USAGE;
   check_report_free(&job.report);

@@ -6,6 +6,7 @@
 #include "core/json.h"
 #include "exercise.h"
 #include "output.h"
+#include "where.h"
 
 #include <string.h>
 
@@ -52,6 +53,8 @@ static int default_checks(const assay_exercise *exercise) {
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
 static void print_exercises(const cli_args *args) {
+  progress state;
+  progress_read(&state);
   puts("exercises:");
   int shown = 0;
   for (int i = 0; i < assay_exercise_count; i++) {
@@ -59,12 +62,17 @@ static void print_exercises(const cli_args *args) {
     if (!shows_exercise(args, exercise)) continue;
     char path[ASSAY_PATH_SIZE];
     const bool started = find_started(args, exercise, path);
-    printf("  %-4s %-20s %-13s %-26s %3d checks  %s%s%s\n", exercise->alias, exercise->name, exercise->level,
-           exercise->title, default_checks(exercise), started ? "started (" : "not started",
-           started ? path : "", started ? ")" : "");
+    const char *passed = progress_of(&state, exercise).passed;
+    printf("  %-4s %-20s %-13s %-26s %3d checks  %s%.10s%s%s%s\n", exercise->alias, exercise->name,
+           exercise->level, exercise->title, default_checks(exercise),
+           passed[0] != '\0' ? "passed "
+           : started         ? "started"
+                             : "not started",
+           passed, started ? " (" : "", started ? path : "", started ? ")" : "");
     shown++;
   }
   if (shown == 0) puts("  none");
+  progress_free(&state);
 }
 
 static void print_operators(const cli_args *args) {
@@ -110,23 +118,50 @@ static json_t *operators_json(const cli_args *args) {
 
 static json_t *exercises_json(const cli_args *args) {
   json_t *list = json_array();
+  progress state;
+  progress_read(&state);
   for (int i = 0; i < assay_exercise_count; i++) {
     const assay_exercise *exercise = &assay_exercises[i];
     if (!shows_exercise(args, exercise)) continue;
     char path[ASSAY_PATH_SIZE];
     const bool started = find_started(args, exercise, path);
-    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:o}", "name", exercise->name,
-                                          "alias", exercise->alias, "level", exercise->level, "title",
-                                          exercise->title, "checks", default_checks(exercise), "started",
-                                          started, "file", started ? assay_json_text(path) : json_null()));
+    const progress_view view = progress_of(&state, exercise);
+    json_t *entry =
+        json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:o}", "name", exercise->name, "alias", exercise->alias,
+                  "level", exercise->level, "title", exercise->title, "checks", default_checks(exercise),
+                  "started", started, "file", started ? assay_json_text(path) : json_null());
+    json_object_set_new(entry, "passed", view.passed[0] != '\0' ? json_string(view.passed) : json_null());
+    json_object_set_new(entry, "hints", json_integer(view.hints));
+    json_object_set_new(entry, "solution_shown", json_boolean(view.shown[0] != '\0'));
+    json_array_append_new(list, entry);
   }
+  progress_free(&state);
   return list;
+}
+
+/* What a bare call says: how many exercises have passed, the current one, the command that comes next. */
+static json_t *place_json(void) {
+  progress state;
+  progress_read(&state);
+  const standing now = where_now(&state);
+  char text[256] = "";
+  char next[256] = "practice 1";
+  if (now.exercise != NULL) {
+    where_describe(&now, text);
+    where_command(&now, next);
+  }
+  json_t *place =
+      json_pack("{s:i, s:i, s:o, s:o, s:o}", "done", where_done(&state), "of", assay_exercise_count,
+                "current", now.exercise != NULL ? json_string(now.exercise->name) : json_null(), "state",
+                assay_json_text(text), "next", assay_json_text(next));
+  progress_free(&state);
+  return place;
 }
 
 static int run_list(const cli_args *args) {
   if (args->values[LIST_JSON].given) {
-    json_t *answer =
-        json_pack("{s:o, s:o}", "operators", operators_json(args), "exercises", exercises_json(args));
+    json_t *answer = json_pack("{s:o, s:o, s:o}", "operators", operators_json(args), "exercises",
+                               exercises_json(args), "progress", place_json());
     assay_json_print(answer, stdout);
     json_decref(answer);
     return CLI_OK;

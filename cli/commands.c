@@ -3,13 +3,15 @@
 #include "cli.h"
 #include "output.h"
 #include "suggest.h"
+#include "where.h"
 
 #include <string.h>
 
 const cli_command *const cli_commands[] = {
-    &command_list,     &command_start,   &command_reset, &command_lesson, &command_hint,     &command_check,
-    &command_sanitize, &command_trace,   &command_prove, &command_apply,  &command_bench,    &command_predict,
-    &command_record,   &command_compare, &command_plot,  &command_verify, &command_practice, &command_env,
+    &command_list,    &command_start, &command_reset,   &command_lesson,   &command_hint,
+    &command_check,   &command_watch, &command_explain, &command_sanitize, &command_trace,
+    &command_prove,   &command_apply, &command_bench,   &command_predict,  &command_record,
+    &command_compare, &command_plot,  &command_verify,  &command_practice, &command_env,
 };
 const int cli_command_count = (int)(sizeof cli_commands / sizeof cli_commands[0]);
 
@@ -45,7 +47,7 @@ static int run_help(int argc, const char *const *argv) {
   }
   if (argc == 0 || strcmp(argv[0], "help") == 0 || strcmp(argv[0], "-h") == 0 ||
       strcmp(argv[0], "--help") == 0) {
-    help_program(false);
+    help_program();
     return CLI_OK;
   }
   const cli_command *command = find_command(argv[0]);
@@ -56,7 +58,7 @@ static int run_help(int argc, const char *const *argv) {
 
 int cli_run(int argc, const char *const *argv) {
   if (argc < 2) {
-    help_program(true);
+    where_print();
     return CLI_OK;
   }
   const char *word = argv[1];

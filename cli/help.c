@@ -75,16 +75,10 @@ static void print_option(const cli_option *option) {
   print_entry(left, option->help);
 }
 
-void help_program(bool brief) {
+void help_program(void) {
   puts("Assay: write compute kernels, and know whether they are right.\n");
   puts("usage: " PROGRAM " COMMAND [NAME...] [options]\n");
-  if (brief) {
-    puts("Two commands to begin with:");
-    print_example("start NAME");
-    print_example("check NAME");
-    puts("\nAll commands: " PROGRAM " --help     All exercises: " PROGRAM " list");
-    return;
-  }
+  puts("Without a command it shows where you are, and what comes next.\n");
   puts("commands:");
   for (int i = 0; i < cli_command_count; i++) print_entry(cli_commands[i]->name, cli_commands[i]->summary);
   print_entry("help COMMAND", "show the options of a command (also: COMMAND --help)");

@@ -64,20 +64,20 @@ report $? "an exercise that is no operator comes first"
 
 # ---- help -----------------------------------------------------------------------------------------------------
 run 0
-says "assay start $name"
-says "assay check $name"
+says "^now: +$name \\($alias\\)"
+says "^next: ./assay start $name$"
 quiet
-report $right "a bare call shows two examples"
+report $right "a bare call shows where to begin"
 
 run 0 --help
-for command in list start reset lesson hint check sanitize trace prove apply bench predict record compare plot verify practice env help; do says "^  $command"; done
+for command in list start reset lesson hint check watch explain sanitize trace prove apply bench predict record compare plot verify practice env help; do says "^  $command"; done
 report $right "--help lists every command"
 cp "$out" "$folder/logs/help"
 run 0 help
 cmp -s "$out" "$folder/logs/help" || right=1
 report $right "help is --help"
 
-for command in list start reset lesson hint check sanitize trace prove apply bench predict record compare plot verify practice env; do
+for command in list start reset lesson hint check watch explain sanitize trace prove apply bench predict record compare plot verify practice env; do
   run 0 help $command
   says "^usage: ./assay $command"
   says '^examples:'
@@ -111,7 +111,7 @@ report $right "an unknown option gets a suggestion"
 run 64 --json list
 complains 'behind a command'
 report $right "an option in front of the command is refused"
-for command in start reset lesson hint check prove; do
+for command in start reset lesson hint check watch explain prove; do
   run 64 $command "${name}x"
   complains "no exercise \"${name}x\": did you mean $name"
   says_list=$(grep -c 'assay list' "$err")
@@ -331,8 +331,8 @@ for level in 1 2 3; do
   report $right "hint of level $level is one section, and tells what comes next"
 done
 run 0 hint "$name"
-cmp -s "$out" "$folder/logs/hint1" || right=1
-report $right "the first hint is the default"
+cmp -s "$out" "$folder/logs/hint3" || right=1
+report $right "a hint without a level is the next one, at most the last"
 run 64 hint "$name" --level 4
 complains 'from 1 to 3'
 report $right "there are three hints"

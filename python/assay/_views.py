@@ -206,8 +206,10 @@ class DLPackKind:
             device = DEVICE_CPU
             capsule = array.__dlpack__()
         elif device_type == _DL_CUDA:
-            # -1: the exporter need not wait for anything; the call below goes to the stream that stream() names.
-            capsule = array.__dlpack__(stream=-1)
+            # -1: the exporter need not wait for anything; the call below goes to the stream that stream() names. JAX
+            # takes no such word, and makes the default stream, where the call goes, wait for its own.
+            own_stream = type(array).__module__.startswith("jax")
+            capsule = array.__dlpack__() if own_stream else array.__dlpack__(stream=-1)
         else:
             raise _library.BadDevice(f"{name} is on DLPack device type {device_type}; it must be CPU or CUDA memory")
         tensor = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))

@@ -166,7 +166,8 @@ static bool find_batch(runner *self, bench_variant *variant, batches *sum) {
 /* The extra requests beside the samples included. */
 static double expected_ns(const runner *self, const bench_variant *variant) {
   const schedule *protocol = &self->run->protocol;
-  const double overhead = fmax(5e6, (double)variant->beside_ns) + (self->run->cold ? 0.1 * (double)self->run->cache_bytes : 0);
+  const double overhead =
+      fmax(5e6, (double)variant->beside_ns) + (self->run->cold ? 0.1 * (double)self->run->cache_bytes : 0);
   const double sample = ((double)variant->calls + protocol->warmup) * variant->call_ns + overhead;
   const double checks = visible_ns + 3 * variant->call_ns + 2 * overhead;
   return protocol->processes * (protocol->rounds * sample + checks);

@@ -13,8 +13,8 @@ typedef struct check_report {
   output out;
   bool json;
   bool failures_only; /* checks that pass are counted and not shown */
-  json_t *files;  /* of {workshop, backend, variant, path, sha256} */
-  json_t *checks; /* of {workshop, backend, variant, check, verdict, reason, ...} */
+  json_t *files;      /* of {workshop, backend, variant, path, sha256} */
+  json_t *checks;     /* of {workshop, backend, variant, check, verdict, reason, ...} */
   check_totals totals;
   int failures_shown;               /* the first one is shown whole */
   char next[ASSAY_PATH_SIZE + 256]; /* what to do now; empty when there is nothing to say */

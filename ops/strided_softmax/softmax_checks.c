@@ -262,10 +262,9 @@ static const assay_row wide_rows[] = {ROW(3, 65537, FLOATS, PACKED, fill_spike, 
                                       ROW(2, 131073, FLOATS, PACKED | GENERAL, fill_spike, 10, 0),
                                       ROW(2, 1048577, FP16, PACKED | TRANSPOSED, fill_spike, 10, 0)};
 
-static const assay_row sanitize_rows[] = {NORMAL(3, 70, FP32, BOTH_WAYS),
-                                          NORMAL(2, 300, HALVES, PACKED | GENERAL),
-                                          NORMAL(2, 1160, FP16, PACKED), SHIFTED(2, 131, BF16, PACKED, 1),
-                                          NORMAL(2, 3200, FP16, TRANSPOSED)};
+static const assay_row sanitize_rows[] = {
+    NORMAL(3, 70, FP32, BOTH_WAYS), NORMAL(2, 300, HALVES, PACKED | GENERAL), NORMAL(2, 1160, FP16, PACKED),
+    SHIFTED(2, 131, BF16, PACKED, 1), NORMAL(2, 3200, FP16, TRANSPOSED)};
 static const assay_row traffic_rows[] = {NORMAL(2, 2048, FP32 | FP16, PACKED)};
 
 /* ---- the table ----------------------------------------------------------------------------------------- */

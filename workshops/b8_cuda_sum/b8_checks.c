@@ -36,8 +36,8 @@ static void plan(const assay_row *row, assay_dtype dtype, int layout, assay_plan
 /*
  * Each of n elements goes through one addition a step of its chain: those of its thread (256 threads and more
  * share the elements, so at most n / 256), and those that join threads, warps and blocks, which are fewer
- * than 64. Each has a relative error of at most u = 2^-24, of at most the sum of the absolute values; 1 % covers
- * what is of higher order.
+ * than 64. Each has a relative error of at most u = 2^-24, of at most the sum of the absolute values; 1 %
+ * covers what is of higher order.
  */
 static void oracle(int entry, const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
                    int64_t first, int64_t count, double *want, double *allowed) {

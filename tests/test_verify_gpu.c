@@ -52,7 +52,9 @@ static void add_clocks(json_t *root) {
       json_t *sample;
       size_t s;
       set(variant_at(root, c, v), "graph_nodes", json_integer((json_int_t)v + 1));
-      json_array_foreach(samples, s, sample) set(sample, "sm_mhz", json_integer(1700 + (json_int_t)s));
+      json_array_foreach(samples, s, sample) {
+        set(sample, "sm_mhz", json_integer(1700 + (json_int_t)s));
+      }
     }
   }
 }
@@ -112,8 +114,9 @@ static void test_without_them_it_is_valid(void **state) {
       json_t *sample;
       size_t s;
       json_object_del(variant_at(root, c, v), "graph_nodes");
-      json_array_foreach(json_object_get(variant_at(root, c, v), "samples"), s, sample)
-          json_object_del(sample, "sm_mhz");
+      json_array_foreach(json_object_get(variant_at(root, c, v), "samples"), s, sample) {
+        json_object_del(sample, "sm_mhz");
+      }
     }
   }
   const finding_at none = verify_at(saved(root), NULL);

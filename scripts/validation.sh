@@ -6,7 +6,7 @@
 #
 # CHECKS=FOLDER takes the answers of `check NAME --solution|--library --json` from FOLDER/NAME.solution.json and
 # NAME.library.json, where `./setup demo` leaves them (build/demo); without it the checks run here and now. OUTPUT=FILE
-# writes elsewhere. Reports of a GPU, of the library and of its peers, are those in GPU=FOLDER (results/h200); without one
+# writes elsewhere. Reports of a GPU, of the library and of its peers, are those in GPU=FOLDER (results/h200), with its review.md; without one
 # their part is left out. Every number of a report is cited, so that tests/test_documents.sh finds it when it is no longer true.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd -P)
@@ -263,6 +263,10 @@ kind_of() { # kind_of FILE: what was timed, in words
   echo
   cat scripts/validation_review.md
   echo
+  if [ -e "${GPU:-results/h200}/review.md" ]; then
+    cat "${GPU:-results/h200}/review.md"
+    echo
+  fi
   echo '## Measured examples'
   echo
   echo 'Medians are of one call. A ratio is time(baseline) / time(variant), with its interval over the processes of the run: above'

@@ -15,40 +15,7 @@ trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/course" "$folder/logs" && cd "$folder/course" || exit 1
 out=$folder/logs/out err=$folder/logs/err
 
-count=0 failed=0
-report() { # report STATUS WHAT
-  count=$((count + 1))
-  if [ "$1" -eq 0 ]; then
-    echo "ok $count - $2"
-  else
-    failed=$((failed + 1))
-    echo "not ok $count - $2"
-    sed 's/^/# stdout: /' "$out" | head -n 12
-    sed 's/^/# stderr: /' "$err" | head -n 12
-  fi
-}
-
-# run CODE ARGUMENT...: runs assay, sets `right` to 0 when it exits with CODE.
-run() {
-  expected=$1
-  shift
-  "$assay" "$@" >"$out" 2>"$err" </dev/null
-  code=$?
-  right=0
-  [ $code -eq "$expected" ] || { right=1 && echo "# exit code $code, not $expected: $*"; }
-}
-says() { grep -qE -e "$1" "$out" || right=1; }       # a line of stdout matches
-complains() {                                        # stderr is one line, and matches; stdout is empty
-  [ "$(wc -l <"$err")" -eq 1 ] && grep -qE -e "^error: .*$1" "$err" && [ ! -s "$out" ] || right=1
-}
-quiet() { [ ! -s "$err" ] || right=1; }
-json() {
-  quiet
-  if command -v python3 >/dev/null 2>&1; then
-    python3 -m json.tool "$out" >/dev/null 2>>"$err" || right=1
-  fi
-  [ "$(head -n 1 "$out")" = "{" ] && [ "$(tail -n 1 "$out")" = "}" ] || right=1
-}
+. "$here/tests/cli_words.sh"
 
 # No operator is named here: the tests take the first exercise that `list` shows.
 run 0 list

@@ -2,36 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The GPU workshops from the first file to the last, without a GPU and without CUDA: what a learner types, and what the
 # four tools say of every solution and every variant that the emulator can run. TAP.
-set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
-BUILD=${BUILD:-build}
-case $BUILD in /*) ;; *) BUILD=$root/$BUILD ;; esac
-export ASSAY_SOURCE_DIR="$root" BUILD
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-export ASSAY_CACHE="$folder/cache" NO_COLOR=1
-mkdir "$folder/work"
-cd "$folder" || exit 1
-number=0
-
-say() { # ok|not ok, description
-  number=$((number + 1))
-  echo "$1 $number - $2"
-}
-
-# DESCRIPTION EXIT WORDS ARGUMENTS...: `assay ARGUMENTS` ends with EXIT, and its output holds WORDS (a regular expression).
-expect() {
-  description=$1 code=$2 words=$3
-  shift 3
-  output=$("$BUILD/assay" "$@" 2>&1)
-  got=$?
-  if [ $got -eq "$code" ] && printf '%s\n' "$output" | grep -Eq "$words"; then
-    say ok "$description"
-  else
-    say "not ok" "$description: exit $got (not $code), or no match for: $words"
-    printf '%s\n' "$output" | sed 's/^/# /' | tail -n 30
-  fi
-}
+. "$(dirname "$0")/tap.sh"
 
 # A defect of the race kind, applied to the file in work/ by the text of broken.txt.
 apply_race() { # SOLUTION BROKEN TO

@@ -1,38 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # CUDA kernels without a GPU: a learner's .cu file for each way in which it can go wrong, and what runs where. TAP.
-set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
-BUILD=${BUILD:-build}
-case $BUILD in /*) ;; *) BUILD=$root/$BUILD ;; esac
-export ASSAY_SOURCE_DIR="$root"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-export ASSAY_CACHE="$folder/cache"
-mkdir "$folder/work"
-cd "$folder" || exit 1
+. "$(dirname "$0")/tap.sh"
 name=strided_softmax
 solution=$root/workshops/w1_strided_softmax/w1_solution.cu
-number=0
-
-say() { # ok|not ok, description
-  number=$((number + 1))
-  echo "$1 $number - $2"
-}
-
-# DESCRIPTION EXIT WORDS ARGUMENTS...: `assay ARGUMENTS` ends with EXIT, and its output holds WORDS (a regular expression).
-expect() {
-  description=$1 code=$2 words=$3
-  shift 3
-  output=$("$BUILD/assay" "$@" 2>&1)
-  got=$?
-  if [ $got -eq "$code" ] && printf '%s\n' "$output" | grep -Eq "$words"; then
-    say ok "$description"
-  else
-    say "not ok" "$description: exit $got (not $code), or no match for: $words"
-    printf '%s\n' "$output" | sed 's/^/# /'
-  fi
-}
 
 # DESCRIPTION EDIT WORDS: the solution, changed by the sed script EDIT, fails worked_example on the emulator with WORDS.
 broken() {

@@ -1,54 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # `assay trace`: what it shows of a right kernel, and how a wrong one ends. TAP.
-set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
-BUILD=${BUILD:-build}
-case $BUILD in /*) ;; *) BUILD=$root/$BUILD ;; esac
-export ASSAY_SOURCE_DIR="$root" LC_ALL=C
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-export ASSAY_CACHE="$folder/cache"
-mkdir "$folder/work"
-cd "$folder" || exit 1
+. "$(dirname "$0")/tap.sh"
 name=strided_softmax
 solution=$root/workshops/w1_strided_softmax/w1_solution.cu
-number=0
 
-say() { # ok|not ok, description
-  number=$((number + 1))
-  echo "$1 $number - $2"
-}
-
-# DESCRIPTION EXIT ARGUMENTS...: `assay trace ARGUMENTS` ends with EXIT; its output stays in $output for `shows`.
+# DESCRIPTION EXIT ARGUMENTS...: `assay trace ARGUMENTS` ends with EXIT.
 trace() {
-  description=$1 code=$2
+  what=$1 status=$2
   shift 2
-  output=$("$BUILD/assay" trace "$@" 2>&1)
-  got=$?
-  if [ $got -eq "$code" ]; then
-    say ok "$description"
-  else
-    say "not ok" "$description: exit $got, not $code"
-    printf '%s\n' "$output" | sed 's/^/# /'
-  fi
-}
-
-# DESCRIPTION COUNT WORDS: so many lines of the last output match the regular expression.
-shows() {
-  found=$(printf '%s\n' "$output" | grep -Ec -e "$3")
-  if [ "$found" -eq "$2" ]; then
-    say ok "$1"
-  else
-    say "not ok" "$1: $found lines, not $2, match $3"
-    printf '%s\n' "$output" | sed 's/^/# /'
-  fi
-}
-
-# EDIT: the learner's file is the solution changed by the sed script, which must change something.
-edit() {
-  sed "$1" "$solution" >"work/$name.cu"
-  if cmp -s "work/$name.cu" "$solution"; then say "not ok" "the edit changes nothing: $1"; fi
+  ends "$what" "$status" trace "$@"
 }
 
 trace "the solution can be followed" 0 $name --solution --shape 2x257 --steps 1000

@@ -199,7 +199,7 @@ licence_lines() {
 }
 
 file_lengths() {
-  for file in $sources; do
+  for file in $sources $scripts; do
     lines=$(wc -l <"$file")
     [ "$lines" -le 400 ] || echo "$file: $lines lines, 400 at most"
   done

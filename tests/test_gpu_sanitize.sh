@@ -40,7 +40,7 @@ chmod +x "$folder/bin/"*
 
 "$root/scripts/sanitize.sh" list >"$folder/list"
 say $? "the runs are listed"
-for name in $(find "$root/workshops" -name '*_solution.cu' | sed 's|.*/w[0-9]*_\([a-z_]*\)/.*|\1|' | sort); do
+for name in $(find "$root/workshops" -name '*_solution.cu' | sed 's|.*/[a-z][0-9]*_\([a-z_]*\)/.*|\1|' | sort); do
   found=0
   for tool in memcheck racecheck initcheck synccheck; do
     grep -q "^solution $name - $tool\$" "$folder/list" || found=1

@@ -109,6 +109,10 @@ typedef struct bench_run {
  * not `complete`. */
 bool bench_measure(bench_run *run, assay_message *why);
 
+/* Case `index`, from 0, of the suite that is timed on a backend: those of the operator's table, and behind
+ * them those of this backend alone, which are banded. Not described yet. False behind the last. */
+bool bench_suite_case(const assay_operator *op, assay_backend backend, int index, bench_case *one);
+
 /* The name of a case from its sizes, layout, options and type; and whether its gate looks at some rows only.
  */
 void bench_case_describe(bench_case *one);

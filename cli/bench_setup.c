@@ -29,36 +29,15 @@ static bool same_sizes(const assay_row *row, const assay_row *asked) {
   return memcmp(row->dims, asked->dims, sizeof row->dims) == 0;
 }
 
-/* The cases of a row. How many there were, -1 after an error. */
-static int add_row(bench_job *job, bench_case one) {
-  int count = 0;
-  for (int dtype = 0; dtype < ASSAY_DTYPE_COUNT; dtype++) {
-    if ((one.row.dtypes >> dtype & 1u) == 0) continue;
-    for (int layout = 0; layout < one.op->subject.layout_count; layout++) {
-      if ((one.row.layouts >> layout & 1u) == 0) continue;
-      one.dtype = (assay_dtype)dtype;
-      one.layout = layout;
-      if (bench_add_case(job, &one) == NULL) return -1;
-      count++;
-    }
-  }
-  return count;
-}
-
-/* The rows of the suite, those of this backend alone included; or those of them that `asked` picks by its
- * sizes. How many cases there were, -1 after an error. */
+/* The suite of this backend; or those of its cases that `asked` picks by its sizes. How many cases there
+ * were, -1 after an error. */
 static int add_rows(bench_job *job, const assay_operator *op, const assay_row *asked) {
-  const assay_bench_table *table = op->bench;
-  const assay_bench_suite *more = assay_operator_suite(op, job->run.backend);
-  const int all = table->row_count + (more != NULL ? more->row_count : 0);
+  bench_case one;
   int count = 0;
-  for (int r = 0; r < all; r++) {
-    const bool own = r < table->row_count;
-    const assay_row *row = own ? &table->rows[r] : &more->rows[r - table->row_count];
-    if (asked != NULL && !same_sizes(row, asked)) continue;
-    const int added = add_row(job, (bench_case){.op = op, .row = *row, .banded = !own});
-    if (added < 0) return -1;
-    count += added;
+  for (int i = 0; bench_suite_case(op, job->run.backend, i, &one); i++) {
+    if (asked != NULL && !same_sizes(&one.row, asked)) continue;
+    if (bench_add_case(job, &one) == NULL) return -1;
+    count++;
   }
   return count;
 }

@@ -105,23 +105,34 @@ static bool add_named(report_variant *target, const char *const *sources, bool o
   return add_headers(target, on_gpu);
 }
 
+bool surroundings_library_sources(const assay_operator *op, const assay_variant *variant,
+                                  report_variant *target) {
+  char folder[ASSAY_PATH_SIZE];
+  const bool on_gpu = variant->backend == ASSAY_CUDA;
+  if (!assay_path_format(folder, "ops/%s", op->subject.name)) return true;
+  return add_folder(target, folder, BENCH_LIBRARY, on_gpu ? NULL : variant->name) &&
+         (on_gpu || add_folder(target, "device", BENCH_LIBRARY, variant->name)) &&
+         add_headers(target, on_gpu);
+}
+
+/* A baseline that names no files: the kernels that its operator's *_bench.c can call. */
+static bool add_baseline(report_variant *target, const assay_operator *op, bool on_gpu) {
+  char folder[ASSAY_PATH_SIZE];
+  if (!assay_path_format(folder, "ops/%s", op->subject.name)) return true;
+  if (on_gpu) return add_folder(target, folder, BENCH_BASELINE, NULL) && add_headers(target, true);
+  return add_folder(target, folder, BENCH_BASELINE, "") && add(target, "ops/bench_passes.c") &&
+         add(target, "ops/bench_passes_avx2.c") && add_folder(target, "device", BENCH_LIBRARY, "") &&
+         add_headers(target, false);
+}
+
 bool surroundings_sources(const bench_run *run, const bench_case *one, const bench_variant *variant,
                           report_variant *target) {
-  char folder[ASSAY_PATH_SIZE];
   const bool on_gpu = run->backend == ASSAY_CUDA;
-  if (run->loads[variant->load].target == TARGET_OBJECT) {
-    return add(target, variant->source) && add_headers(target, on_gpu);
-  }
-  if (!assay_path_format(folder, "ops/%s", one->op->subject.name)) return true;
   const bench_load *load = &run->loads[variant->load];
-  const bench_kind kind = load->target == TARGET_BASELINE ? BENCH_BASELINE : BENCH_LIBRARY;
-  const assay_bench_baseline *baseline =
-      kind == BENCH_BASELINE ? assay_operator_baseline(one->op, load->index) : NULL;
+  if (load->target == TARGET_OBJECT) return add(target, variant->source) && add_headers(target, on_gpu);
+  if (load->target != TARGET_BASELINE)
+    return surroundings_library_sources(one->op, &one->op->variants[load->index], target);
+  const assay_bench_baseline *baseline = assay_operator_baseline(one->op, load->index);
   if (baseline != NULL && baseline->sources != NULL) return add_named(target, baseline->sources, on_gpu);
-  if (on_gpu) return add_folder(target, folder, kind, NULL) && add_headers(target, true);
-  const char *name = kind == BENCH_LIBRARY ? one->op->variants[load->index].name : "";
-  return add_folder(target, folder, kind, name) &&
-         (kind == BENCH_LIBRARY ||
-          (add(target, "ops/bench_passes.c") && add(target, "ops/bench_passes_avx2.c"))) &&
-         add_folder(target, "device", BENCH_LIBRARY, name) && add_headers(target, false);
+  return add_baseline(target, one->op, on_gpu);
 }

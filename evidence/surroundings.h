@@ -23,6 +23,10 @@ bool surroundings_git(report_git *git);
 bool surroundings_sources(const bench_run *run, const bench_case *one, const bench_variant *variant,
                           report_variant *target);
 
+/* The same for a variant of the library, wherever it would run. */
+bool surroundings_library_sources(const assay_operator *op, const assay_variant *variant,
+                                  report_variant *target);
+
 /* The compiler's flags: of an object that is built from a source file, or of this program and the library in
  * it; on a GPU also those that every kernel is compiled with. Owned by the caller, NULL without memory. */
 char *surroundings_flags(bool object, bool on_gpu);

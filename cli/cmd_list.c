@@ -5,17 +5,20 @@
 #include "cli.h"
 #include "core/json.h"
 #include "exercise.h"
+#include "list_suite.h"
 #include "output.h"
 #include "where.h"
 
 #include <string.h>
 
-enum { LIST_LEVEL = 0, LIST_BACKEND, LIST_JSON, LIST_OPTIONS };
+enum { LIST_LEVEL = 0, LIST_BACKEND, LIST_SUITE, LIST_JSON, LIST_OPTIONS };
 
 static const cli_option options[LIST_OPTIONS] = {
     [LIST_LEVEL] = {"level", OPTION_CHOICE, NULL, cli_level_names, 0, 0, "only exercises of this level"},
     [LIST_BACKEND] = {"backend", OPTION_CHOICE, NULL, cli_backend_names, 0, 0,
                       "only exercises and variants of this backend"},
+    [LIST_SUITE] = {"suite", OPTION_FLAG, NULL, NULL, 0, 0,
+                    "print what bench times instead, as JSON: the same on every machine"},
     [LIST_JSON] = CLI_OPTION_JSON,
 };
 
@@ -158,7 +161,18 @@ static json_t *place_json(void) {
   return place;
 }
 
+/* The suites are whole: what else picks from a list does not go with them. */
+static int run_suite(const cli_args *args) {
+  if (args->values[LIST_LEVEL].given || args->values[LIST_BACKEND].given) {
+    output_error("--suite shows all that is timed: leave out --level and --backend");
+    return CLI_USAGE;
+  }
+  list_suite();
+  return CLI_OK;
+}
+
 static int run_list(const cli_args *args) {
+  if (args->values[LIST_SUITE].given) return run_suite(args);
   if (args->values[LIST_JSON].given) {
     json_t *answer = json_pack("{s:o, s:o, s:o}", "operators", operators_json(args), "exercises",
                                exercises_json(args), "progress", place_json());
@@ -171,13 +185,15 @@ static int run_list(const cli_args *args) {
   return CLI_OK;
 }
 
-static const char *const examples[] = {"list", "list --json", NULL};
+static const char *const examples[] = {"list", "list --json", "list --suite", NULL};
 
 const cli_command command_list = {
     .name = "list",
     .summary = "show the exercises, and the library's operators",
-    .about = "Shows the exercises in the order of the course, what is started, how many checks each has, and "
-             "which variants of the library's operators can run on this machine.",
+    .about =
+        "Shows the exercises in the order of the course, what is started, how many checks each has, and "
+        "which variants of the library's operators can run on this machine. --suite prints the shapes that "
+        "bench times and the files behind each variant, with the words of reports.",
     .examples = examples,
     .options = options,
     .option_count = LIST_OPTIONS,

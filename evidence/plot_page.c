@@ -74,9 +74,14 @@ static void gpu_rows(FILE *out, const report *from) {
     snprintf(line, sizeof line, "%lld MHz, by its driver", (long long)gpu->clock_mhz_most);
     row(out, "highest SM clock", line);
   }
+}
+
+static void overhead_rows(FILE *out, const report *from) {
   for (int64_t i = 0; i < from->overheads.count; i++) {
     const report_overhead *one = &from->overheads.items[i];
-    snprintf(line, sizeof line, "%.4g us, included in every time", one->call_ns * 1e-3);
+    char line[64];
+    snprintf(line, sizeof line, "%.4g us%s", one->call_ns * 1e-3,
+             report_overhead_is_empty(one) ? ", included in every time" : " a call");
     row(out, one->name, line);
   }
 }
@@ -104,6 +109,7 @@ static void environment(FILE *out, const report *from, const char *status) {
   snprintf(line, sizeof line, "%.1f GiB, %s pages", (double)here->memory_bytes / 1073741824.0, here->pages);
   row(out, "memory", line);
   gpu_rows(out, from);
+  overhead_rows(out, from);
   row(out, "system", here->system);
   snprintf(line, sizeof line, "%s; program built by %s", here->compiler, here->built_by);
   row(out, "compiler", line);

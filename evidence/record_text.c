@@ -86,11 +86,13 @@ static void machine(FILE *out, const report *from) {
     if (report_all_clocks(from, &clocks))
       fprintf(out, "- SM clock: %lld to %lld MHz behind the samples\n", (long long)clocks.least,
               (long long)clocks.most);
-    for (int64_t i = 0; i < from->overheads.count; i++)
-      fprintf(out, "- %s: %.3g us, included in every time\n", from->overheads.items[i].name,
-              from->overheads.items[i].call_ns * 1e-3);
   } else {
     fputs("- GPU: none was used\n", out);
+  }
+  for (int64_t i = 0; i < from->overheads.count; i++) {
+    const report_overhead *one = &from->overheads.items[i];
+    fprintf(out, "- %s: %.3g us%s\n", one->name, one->call_ns * 1e-3,
+            report_overhead_is_empty(one) ? ", included in every time" : " a call");
   }
   fprintf(out, "- load average: %.2f at the start, %.2f at the end\n", here->load_start, here->load_end);
 }

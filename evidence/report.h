@@ -116,9 +116,11 @@ typedef struct report_ceiling {
   double rate;            /* units a second: work by the median */
 } report_ceiling;
 
-/* A call to a GPU that does nothing, as the timer of the mode makes calls: shown, never taken off. */
+/* What a call costs beside its work: shown, never taken off. Names that begin with "empty " are those of
+ * calls to a GPU that do nothing, as the timer of the mode makes them, so that every time holds one. Others
+ * say what a call costs by the way that they name, such as from Python, and are in no time. */
 typedef struct report_overhead {
-  char *name; /* "empty graph node", "empty launch" */
+  char *name; /* "empty graph node", "empty launch"; "Python call with out" */
   int64_t calls;
   report_numbers samples; /* nanoseconds of so many calls */
   double call_ns;         /* by the median */
@@ -246,7 +248,7 @@ typedef struct report {
   struct {
     report_overhead *items;
     int64_t count;
-  } overheads;                   /* none: no GPU was timed */
+  } overheads;
   report_prediction *prediction; /* NULL: none was declared */
   int64_t label;                 /* report_label */
   struct {
@@ -281,6 +283,9 @@ typedef struct report_clocks {
 } report_clocks;
 bool report_variant_clocks(const report_variant *variant, report_clocks *clocks);
 bool report_all_clocks(const report *self, report_clocks *clocks);
+
+/* Whether it is of a call to a GPU that does nothing. */
+bool report_overhead_is_empty(const report_overhead *overhead);
 
 /* NULL when there is none of that name. */
 const report_variant *report_find_variant(const report_case *one, const char *name);

@@ -95,6 +95,11 @@ bool report_all_clocks(const report *self, report_clocks *clocks) {
   return clocks->most > 0;
 }
 
+bool report_overhead_is_empty(const report_overhead *overhead) {
+  static const char empty[] = "empty ";
+  return strncmp(overhead->name, empty, sizeof empty - 1) == 0;
+}
+
 const report_variant *report_find_variant(const report_case *one, const char *name) {
   for (int64_t i = 0; i < one->variants.count; i++) {
     if (strcmp(one->variants.items[i].name, name) == 0) return &one->variants.items[i];

@@ -178,7 +178,8 @@ gpu_tables() { # gpu_tables FILE...
 # What a call costs that does nothing, by clock.
 gpu_overheads() { # gpu_overheads FILE...
   for file in "$@"; do
-    jq -r --arg file "$file" 'select(.overheads) | "- `\($file)`: " + ([.overheads[] | "\(.name) @2:\(.call_ns / 1000)@ us"] |
+    jq -r --arg file "$file" '[.overheads[]? | select(.name | startswith("empty "))] as $empty |
+      select($empty != []) | "- `\($file)`: " + ([$empty[] | "\(.name) @2:\(.call_ns / 1000)@ us"] |
       join(", ")) + (if .environment.gpu.clock_mhz_most then "; SM clock at most \(.environment.gpu.clock_mhz_most) MHz" else "" end)' \
       "$file" | round_numbers
   done

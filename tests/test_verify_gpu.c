@@ -167,7 +167,7 @@ static const struct {
     {clock_beyond, "cases[0].variants[1].samples[7].sm_mhz"},
     {clock_of_nothing, "cases[0].variants[1].samples[7].sm_mhz"},
     {clock_of_a_cpu, "cases[0].variants[1].samples[0].sm_mhz"},
-    {clock_of_a_cpu, "overheads"},
+    {clock_of_a_cpu, "overheads[0].name"},
     {clock_of_a_cpu, "cases[0].variants[1].graph_nodes"},
     {nodes_without_a_graph, "cases[0].variants[1].graph_nodes"},
     {no_nodes, "cases[0].variants[1].graph_nodes"},
@@ -218,6 +218,40 @@ static void test_page_and_record_show_them(void **state) {
   report_free(read);
 }
 
+/* What a call costs from Python is told of a CPU too; it is in no time, and nothing that is empty was called.
+ */
+static void test_calls_of_a_cpu(void **state) {
+  (void)state;
+  char message[400];
+  const char *path = in_folder("cpu.json");
+  sample_write(&sample_usual, assay_operators[0]->subject.name, path);
+  json_t *root = assay_json_load(path, message, sizeof message);
+  assert_non_null(root);
+  set(root, "overheads",
+      json_pack("[{s:s, s:i, s:[i, i, i], s:f}]", "name", "Python call with out", "calls", 10, "samples",
+                25000, 24000, 26000, "call_ns", 2500.0));
+  const finding_at none = verify_at(saved(root), NULL);
+  if (none.count > 0) fail_msg("%s", none.first);
+  report *read = report_from_json(root, "x", message, sizeof message);
+  assert_non_null(read);
+  char *page = plot_page(read, "cpu.json", "valid");
+  assert_non_null(page);
+  assert_non_null(strstr(page, "<th>Python call with out</th><td>2.5 us a call</td>"));
+  assert_null(strstr(page, "included in every time"));
+  free(page);
+  char *record = record_text(read, "cpu.json", "0");
+  assert_non_null(record);
+  assert_non_null(strstr(record, "- GPU: none was used\n- Python call with out: 2.5 us a call\n"));
+  free(record);
+  report_free(read);
+  json_t *empty = json_deep_copy(json_array_get(json_object_get(root, "overheads"), 0));
+  set(empty, "name", json_string("empty launch"));
+  assert_int_equal(json_array_append_new(json_object_get(root, "overheads"), empty), 0);
+  const finding_at found = verify_at(saved(root), "overheads[1].name");
+  assert_true(found.found && found.count == 1);
+  json_decref(root);
+}
+
 /* "test_verify_gpu PATH MODE": writes the report there, for tests of documents. */
 int main(int argc, char **argv) {
   if (argc == 3) {
@@ -235,6 +269,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(test_without_them_it_is_valid, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_each_tampering_is_found, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_page_and_record_show_them, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_calls_of_a_cpu, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

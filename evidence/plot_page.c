@@ -42,7 +42,9 @@ static void text(FILE *out, const char *from) {
 }
 
 static void row(FILE *out, const char *name, const char *value) {
-  fprintf(out, "<tr><th>%s</th><td>", name);
+  fputs("<tr><th>", out);
+  text(out, name);
+  fputs("</th><td>", out);
   text(out, value);
   fputs("</td></tr>\n", out);
 }

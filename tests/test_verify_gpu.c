@@ -228,7 +228,7 @@ static void test_calls_of_a_cpu(void **state) {
   json_t *root = assay_json_load(path, message, sizeof message);
   assert_non_null(root);
   set(root, "overheads",
-      json_pack("[{s:s, s:i, s:[i, i, i], s:f}]", "name", "Python call with out", "calls", 10, "samples",
+      json_pack("[{s:s, s:i, s:[i, i, i], s:f}]", "name", "Python call <with out>", "calls", 10, "samples",
                 25000, 24000, 26000, "call_ns", 2500.0));
   const finding_at none = verify_at(saved(root), NULL);
   if (none.count > 0) fail_msg("%s", none.first);
@@ -236,12 +236,12 @@ static void test_calls_of_a_cpu(void **state) {
   assert_non_null(read);
   char *page = plot_page(read, "cpu.json", "valid");
   assert_non_null(page);
-  assert_non_null(strstr(page, "<th>Python call with out</th><td>2.5 us a call</td>"));
+  assert_non_null(strstr(page, "<th>Python call &lt;with out&gt;</th><td>2.5 us a call</td>"));
   assert_null(strstr(page, "included in every time"));
   free(page);
   char *record = record_text(read, "cpu.json", "0");
   assert_non_null(record);
-  assert_non_null(strstr(record, "- GPU: none was used\n- Python call with out: 2.5 us a call\n"));
+  assert_non_null(strstr(record, "- GPU: none was used\n- Python call <with out>: 2.5 us a call\n"));
   free(record);
   report_free(read);
   json_t *empty = json_deep_copy(json_array_get(json_object_get(root, "overheads"), 0));

@@ -57,10 +57,12 @@ static int set_attributes(posix_spawnattr_t *attributes) {
   return error != 0 ? error : posix_spawnattr_setflags(attributes, flags);
 }
 
-/* Standard input comes last: `writer` itself may be descriptor 0 when the caller runs without one. */
+/* Output goes to `writer`, or to ours when that is -1. Standard input comes last: `writer` itself may be
+ * descriptor 0 when the caller runs without one. */
 static int set_actions(posix_spawn_file_actions_t *actions, const char *folder, int writer) {
-  int error = posix_spawn_file_actions_adddup2(actions, writer, STDOUT_FILENO);
-  if (error == 0) error = posix_spawn_file_actions_adddup2(actions, writer, STDERR_FILENO);
+  int error = 0;
+  if (writer >= 0) error = posix_spawn_file_actions_adddup2(actions, writer, STDOUT_FILENO);
+  if (writer >= 0 && error == 0) error = posix_spawn_file_actions_adddup2(actions, writer, STDERR_FILENO);
   if (error == 0) error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   if (error == 0 && folder != NULL) error = posix_spawn_file_actions_addchdir_np(actions, folder);
   return error;
@@ -91,11 +93,14 @@ static bool has_ended(pid_t pid) {
   return info.si_pid == pid;
 }
 
+static int64_t after(double seconds) {
+  const double longest = 1e9; /* seconds: what still fits the arithmetic, also for an infinite limit */
+  return assay_now_ns() + (seconds > 0 ? (int64_t)((seconds < longest ? seconds : longest) * 1e9) : 0);
+}
+
 /* Collects output until the program ends or the limit is reached, then ends what is left of its group. */
 static void supervise(pid_t pid, int reader, double seconds, assay_process_result *result) {
-  const double longest = 1e9; /* seconds: what still fits the arithmetic, also for an infinite limit */
-  const int64_t limit = seconds > 0 ? (int64_t)((seconds < longest ? seconds : longest) * 1e9) : 0;
-  const int64_t deadline = assay_now_ns() + limit;
+  const int64_t deadline = after(seconds);
   struct pollfd output = {.fd = reader, .events = POLLIN};
   while (!has_ended(pid)) {
     const int64_t left = deadline - assay_now_ns();
@@ -118,6 +123,16 @@ static void supervise(pid_t pid, int reader, double seconds, assay_process_resul
   }
 }
 
+static void take_status(pid_t pid, assay_process_result *result) {
+  int status = 0;
+  pid_t ended;
+  do {
+    ended = waitpid(pid, &status, 0);
+  } while (ended < 0 && errno == EINTR);
+  if (ended == pid && WIFEXITED(status)) result->exit_code = WEXITSTATUS(status);
+  if (ended == pid && WIFSIGNALED(status)) result->signal = WTERMSIG(status);
+}
+
 void assay_process_run(const char *const *argv, const char *folder, double seconds,
                        assay_process_result *result) {
   assert(argv[0] != NULL);
@@ -134,15 +149,37 @@ void assay_process_run(const char *const *argv, const char *folder, double secon
     result->started = true;
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     supervise(pid, ends[0], seconds, result);
-    int status = 0;
-    pid_t ended;
-    do {
-      ended = waitpid(pid, &status, 0);
-    } while (ended < 0 && errno == EINTR);
-    if (ended == pid && WIFEXITED(status)) result->exit_code = WEXITSTATUS(status);
-    if (ended == pid && WIFSIGNALED(status)) result->signal = WTERMSIG(status);
+    take_status(pid, result);
   }
   close(ends[0]);
+}
+
+void assay_process_show(const char *const *argv, double seconds, bool (*stop)(void),
+                        assay_process_result *result) {
+  const double grace = 10; /* seconds to put things in order after an interrupt */
+  assert(argv[0] != NULL);
+  *result = (assay_process_result){.exit_code = -1};
+  pid_t pid = -1;
+  result->error = start(argv, NULL, -1, &pid);
+  if (result->error != 0) return;
+  result->started = true;
+  int64_t deadline = after(seconds);
+  bool told = false;
+  while (!has_ended(pid)) {
+    if (assay_now_ns() >= deadline) {
+      result->timed_out = true;
+      break;
+    }
+    if (!told && stop != NULL && stop()) {
+      told = true;
+      kill(-pid, SIGINT);
+      if (after(grace) < deadline) deadline = after(grace);
+    }
+    poll(NULL, 0, 20);
+  }
+  kill(-pid, SIGKILL);
+  if (result->timed_out) kill(pid, SIGKILL);
+  take_status(pid, result);
 }
 
 static bool is_program(const char *path) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.h - running another program to its end, with a time limit and its output captured. */
+/* process.h - running another program to its end, with a time limit, its output captured or shown. */
 #ifndef ASSAY_PROCESS_H
 #define ASSAY_PROCESS_H
 
@@ -21,6 +21,12 @@ typedef struct assay_process_result {
 /* Runs argv[0] (searched in PATH) in `folder` (NULL: here). stdin is empty. `seconds` is the time limit. */
 void assay_process_run(const char *const *argv, const char *folder, double seconds,
                        assay_process_result *result);
+
+/* The same, here, with our own stdout and stderr: `output` stays NULL. The first time that `stop` (NULL:
+ * never) is true, the program and its children get SIGINT, as from the terminal that they are kept from, and
+ * ten seconds to end. */
+void assay_process_show(const char *const *argv, double seconds, bool (*stop)(void),
+                        assay_process_result *result);
 
 /* Whether `name` can be executed: a path with a slash, or found in PATH. */
 bool assay_program_exists(const char *name);

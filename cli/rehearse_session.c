@@ -225,7 +225,8 @@ static int run_steps(session *self, bool *ended_early) {
       return CLI_FAILED;
     }
     const int code = run_step(self, step, report_file, timed);
-    if (code != CLI_OK && (code == CLI_USAGE || !assay_file_exists(report_file))) return code;
+    const bool ended = code == CLI_USAGE || code > CLI_SIGNAL || !assay_file_exists(report_file);
+    if (code != CLI_OK && ended) return code;
     if (code != CLI_OK && worst == CLI_OK) worst = code;
     if (code != CLI_OK && timed) puts("  a variant was not timed: see above");
     const int shown = timed ? show_results(self, report_file) : show_checks(report_file);

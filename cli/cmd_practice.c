@@ -30,6 +30,10 @@ static int run_in_process(int argc, const char *const *argv) {
 
 int (*rehearse_command)(int argc, const char *const *argv) = run_in_process;
 
+void rehearse_print_words(int count, const char *const *words) {
+  for (int i = 0; i < count; i++) printf(strpbrk(words[i], "^|$() ") != NULL ? " '%s'" : " %s", words[i]);
+}
+
 bool rehearse_folder(const char *name, char path[ASSAY_PATH_SIZE]) {
   char work[ASSAY_PATH_SIZE];
   char all[ASSAY_PATH_SIZE];

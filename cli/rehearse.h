@@ -23,6 +23,15 @@ int rehearse_demo(const rehearsal *how, const assay_exercise *exercise);
  * its own function here. */
 extern int (*rehearse_command)(int argc, const char *const *argv);
 
+/* Why nothing can be timed from Python here; NULL when it can. Finding out loads PyTorch: seconds. */
+const char *rehearse_python_missing(void);
+
+/* Shows and runs `python3 -m assay.COMMAND`, argv[0] being the command, and returns its exit code. */
+int rehearse_python(int argc, const char *const *argv);
+
+/* Words of a command line on stdout, each behind a blank, quoted where a shell would change it. */
+void rehearse_print_words(int count, const char *const *words);
+
 /* A new folder work/NAME/run-K: earlier runs keep their files. False after an error message. */
 bool rehearse_folder(const char *name, char path[ASSAY_PATH_SIZE]);
 

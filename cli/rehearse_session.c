@@ -42,7 +42,7 @@ static const char *missing_need(assay_practice_need need) {
   case PRACTICE_NEEDS_GPU:
     return backend_missing(ASSAY_CUDA);
   case PRACTICE_NEEDS_PYTORCH:
-    return "the bridge to PyTorch is not part of this version";
+    return rehearse_python_missing();
   }
   return NULL;
 }
@@ -165,8 +165,9 @@ static int run_step(const session *self, const assay_practice_step *step, const 
     words[count++] = "--prediction";
     words[count++] = self->predicted;
   }
+  if (step->need == PRACTICE_NEEDS_PYTORCH) return rehearse_python(count, words);
   fputs("$ " PROGRAM, stdout);
-  for (int i = 0; i < count; i++) printf(strpbrk(words[i], "^|$() ") != NULL ? " '%s'" : " %s", words[i]);
+  rehearse_print_words(count, words);
   if (!timed) printf(" > %s", report_file);
   putchar('\n');
   return timed ? rehearse_command(count, words) : run_into(report_file, count, words);

@@ -118,6 +118,118 @@ static void test_sessions_run_unattended(void **state) {
   }
 }
 
+/* ---- Python -------------------------------------------------------------------------------------------- */
+
+/* "test_practice --python ...": assay.bench as far as a session can see, in place of Python. */
+static int pretend_python(int argc, const char *const *argv) {
+  const char *path = getenv("PYTHONPATH");
+  if (argc < 3 || strcmp(argv[0], "-m") != 0 || strcmp(argv[1], "assay.bench") != 0) return CLI_USAGE;
+  printf("packages in %s\n", path != NULL ? path : "");
+  for (int i = 3; i < argc; i++) printf("%s%c", argv[i], i + 1 < argc ? ' ' : '\n');
+  invent_report(argc - 1, argv + 1);
+  return (int)strtol(getenv("PRETEND_CODE"), NULL, 10);
+}
+
+/* A program for ASSAY_PYTHON, or for PATH, that answers `-c "import MODULE"` by the shell's words. */
+static const char *python_that(const char *imports) {
+  char script[2 * ASSAY_PATH_SIZE];
+  const char *path = in_folder("python3");
+  const int size =
+      snprintf(script, sizeof script, "#!/bin/sh\n[ \"$1\" != -c ] || { %s; }\nexec '%s' --python \"$@\"\n",
+               imports, assay_program_path());
+  assert_true(assay_write_file(path, script, (size_t)size, 0700));
+  return path;
+}
+
+/* The session with a step for PyTorch. */
+static const assay_practice *with_pytorch(int *step) {
+  const assay_practice *practice;
+  for (int i = 0; (practice = assay_practice_at(i)) != NULL; i++) {
+    for (*step = 0; *step < practice->step_count; (*step)++)
+      if (practice->steps[*step].need == PRACTICE_NEEDS_PYTORCH) return practice;
+  }
+  fail_msg("no step needs PyTorch");
+  return NULL;
+}
+
+static void test_python_times_a_step(void **state) {
+  (void)state;
+  int step;
+  char *printed;
+  char words[ASSAY_PATH_SIZE + 200];
+  char name[80];
+  verify_outcome outcome;
+  assay_message why = {""};
+  const assay_practice *practice = with_pytorch(&step);
+  const char *const arguments[] = {"practice", practice->name, "--yes"};
+  setenv("PYTHONPATH", "/before", 1);
+  python_that("exit 0");
+  char *path = strdup(getenv("PATH"));
+  snprintf(words, sizeof words, "%s:%s", folder, path);
+  setenv("PATH", words, 1);
+  setenv("ASSAY_PYTHON", "", 1);
+  const int code = quietly(arguments, 3, &printed);
+  setenv("PATH", path, 1);
+  free(path);
+  assert_int_equal(code, CLI_OK);
+  snprintf(words, sizeof words, "$ env PYTHONPATH=%s/python:/before python3 -m assay.bench %s --shape ",
+           sample_tree(), practice->exercise);
+  says(printed, words);
+  snprintf(words, sizeof words, "packages in %s/python:/before\n--shape ", sample_tree());
+  says(printed, words);
+  snprintf(words, sizeof words,
+           " --quick --output work/practice-%s/run-1/report-%d.json --prediction work/practice-%s/",
+           practice->name, step + 1, practice->name);
+  says(printed, words);
+  assert_null(strstr(printed, "left out: "));
+  free(printed);
+  snprintf(name, sizeof name, "work/practice-%s/run-1/report-%d.json", practice->name, step + 1);
+  if (!verify_quietly(in_folder(name), VERIFY_NUMBERS, &outcome, &why)) fail_msg("%s", why.text);
+  snprintf(name, sizeof name, "work/practice-%s/run-1/report-%d.md", practice->name, step + 1);
+  assert_true(assay_file_exists(in_folder(name)));
+  unsetenv("PYTHONPATH");
+}
+
+/* A kernel that Python found wrong fails the session, which goes on to its end all the same. */
+static void test_python_fails(void **state) {
+  (void)state;
+  int step;
+  char *printed;
+  const assay_practice *practice = with_pytorch(&step);
+  const char *const arguments[] = {"practice", practice->name, "--yes"};
+  setenv("ASSAY_PYTHON", python_that("exit 0"), 1);
+  setenv("PRETEND_CODE", "1", 1);
+  assert_int_equal(quietly(arguments, 3, &printed), CLI_FAILED);
+  says(printed, "  a variant was not timed: see above\n");
+  says(printed, practice->question);
+  free(printed);
+  setenv("PRETEND_CODE", "0", 1);
+}
+
+static void test_what_python_lacks(void **state) {
+  (void)state;
+  static const struct {
+    const char *imports, *words; /* NULL: there is no such program */
+  } lacks[] = {
+      {NULL, "UNAVAILABLE: PyTorch: there is no /nowhere/python3: install "},
+      {"case $2 in *torch*) echo no >&2; exit 1;; esac; exit 0", "/python3 cannot import torch: `"},
+      {"case $2 in *torch*) exit 0;; esac; echo Traceback; echo 'ImportError: no assay'; exit 1",
+       "/python3 cannot import assay.bench: ImportError: no assay; `pip install "},
+  };
+  int step;
+  const assay_practice *practice = with_pytorch(&step);
+  const char *const arguments[] = {"practice", practice->name, "--yes"};
+  for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++) {
+    char *printed;
+    setenv("ASSAY_PYTHON", lacks[i].imports != NULL ? python_that(lacks[i].imports) : "/nowhere/python3", 1);
+    assert_int_equal(quietly(arguments, 3, &printed), CLI_UNAVAILABLE);
+    says(printed, "\n  left out: UNAVAILABLE: PyTorch: ");
+    says(printed, lacks[i].words);
+    assert_null(strstr(printed, "-m assay.bench"));
+    free(printed);
+  }
+}
+
 /* A capstone says what is left out and why, and what is to be done by hand; what it shows is shown. */
 static void test_a_capstone_without_a_gpu(void **state) {
   (void)state;
@@ -240,8 +352,16 @@ static void test_the_tables(void **state) {
  * which start workers, without end. */
 int main(int argc, char **argv) {
   if (argc == 3 && strcmp(argv[1], "--worker") == 0) return worker_main((int)strtol(argv[2], NULL, 10));
+  if (argc > 2 && strcmp(argv[1], "--python") == 0)
+    return pretend_python(argc - 2, (const char *const *)argv + 2);
+  /* Sessions must not depend on the Python of this machine. */
+  setenv("ASSAY_PYTHON", "/nowhere/python3", 1);
+  setenv("PRETEND_CODE", "0", 1);
   const struct CMUnitTest tests[] = {
       IN_NEW_FOLDER(test_sessions_run_unattended),
+      IN_NEW_FOLDER(test_what_python_lacks),
+      IN_NEW_FOLDER(test_python_times_a_step),
+      IN_NEW_FOLDER(test_python_fails),
       IN_NEW_FOLDER(test_a_capstone_without_a_gpu),
       IN_NEW_FOLDER(test_a_second_run_keeps_the_first),
       IN_NEW_FOLDER(test_a_failing_bench_ends_a_session),

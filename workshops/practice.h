@@ -25,7 +25,7 @@ typedef struct assay_practice_step {
   assay_practice_need need;
   const char *variant; /* of the library, that it cannot do without; NULL: none */
   practice_show *show; /* on a GPU when it needs one, else on the emulator; NULL: `command` */
-  const char *command; /* "bench" or "check"; the exercise's name follows it */
+  const char *command; /* "bench" or "check"; the exercise's name follows it. With PyTorch: assay.COMMAND */
   const char *arguments[PRACTICE_WORDS]; /* of the session; ends with NULL */
   const char *small[PRACTICE_WORDS];     /* the same in a few seconds, for an unattended run */
 } assay_practice_step;

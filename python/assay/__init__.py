@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Fast operators of the transformer on NumPy arrays, PyTorch tensors and whatever speaks DLPack.
 
-The functions are those of the C library libassay, whose contract they keep: inputs are read-only, outputs contiguous and
-separate, sums in FP32, one rounding. A bad argument raises a subclass of AssayError with the library's sentence.
+The functions are those of the C library libassay, whose contract they keep: inputs are read-only, outputs contiguous
+and separate, sums in FP32, one rounding. A bad argument raises a subclass of AssayError with the library's sentence.
 """
 
 from ._library import (

@@ -148,12 +148,8 @@ call = lib.assay_call
 call.restype = ctypes.c_int
 summarise = _declare("assay_normalizer_summarise", ctypes.c_int, ctypes.c_int, _pointer, _int64, _pointer, _pointer)
 merge = _declare("assay_normalizer_merge", ctypes.c_int, _pointer, _pointer, _pointer, _pointer)
-finish = _declare(
-    "assay_normalizer_finish", ctypes.c_int, _pointer, ctypes.c_int, _pointer, _int64, _pointer, _pointer
-)
-workspace_size = _declare(
-    "assay_split_softmax_workspace", ctypes.c_int, _int64, _int64, _int64, _pointer, _pointer
-)
+finish = _declare("assay_normalizer_finish", ctypes.c_int, _pointer, ctypes.c_int, _pointer, _int64, _pointer, _pointer)
+workspace_size = _declare("assay_split_softmax_workspace", ctypes.c_int, _int64, _int64, _int64, _pointer, _pointer)
 
 
 def fail(status):

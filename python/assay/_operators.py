@@ -87,9 +87,7 @@ def matmul_bias_relu(a, b, bias, *, out=None, group=0, tile_m=0, variant=None, t
 def split_softmax_workspace(rows, columns, *, chunk=0):
     """(bytes, alignment) of a workspace for split_softmax of rows x columns elements."""
     size, alignment = ctypes.c_size_t(), ctypes.c_size_t()
-    _library.check(
-        _library.workspace_size(rows, columns, chunk, ctypes.byref(size), ctypes.byref(alignment))
-    )
+    _library.check(_library.workspace_size(rows, columns, chunk, ctypes.byref(size), ctypes.byref(alignment)))
     return size.value, alignment.value
 
 

@@ -152,8 +152,7 @@ class TorchKind:
             raise _library.BadDtype(f"{name} is {array.dtype}; it must be float32, float16 or bfloat16")
         if array.requires_grad and self.grad_enabled():
             raise _library.RequiresGrad(
-                f"{name} requires grad and this function does not record: use assay.torch, torch.no_grad() or "
-                "detach()"
+                f"{name} requires grad and this function does not record: use assay.torch, torch.no_grad() or detach()"
             )
         device = array.get_device()
         if not array.is_cuda:
@@ -255,7 +254,8 @@ def _find_kind(array, name):
         kind = DLPackKind()
     else:
         raise TypeError(
-            f"{name} is a {type(array).__name__}; it must be a NumPy array, a PyTorch tensor or something with __dlpack__"
+            f"{name} is a {type(array).__name__}; it must be a NumPy array, a PyTorch tensor or something with "
+            "__dlpack__"
         )
     _kinds[type(array)] = kind
     return kind

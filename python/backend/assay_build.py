@@ -8,6 +8,7 @@ the wheel has no library of its own, and the package takes the one that is insta
 import base64
 import hashlib
 import io
+import json
 import os
 import pathlib
 import re
@@ -33,7 +34,9 @@ def _version():
 def _project():
     """The fields of pyproject.toml that go into the metadata. tomllib came with Python 3.11, and this is for 3.10."""
     text = (HERE / "pyproject.toml").read_text()
-    return {key: re.search(rf'^{key} = "(.*)"$', text, re.MULTILINE)[1] for key in ("name", "description", "license")} | {
+    return {
+        key: re.search(rf'^{key} = "(.*)"$', text, re.MULTILINE)[1] for key in ("name", "description", "license")
+    } | {
         "requires-python": re.search(r'^requires-python = "(.*)"$', text, re.MULTILINE)[1],
         "dependencies": re.findall(r'"([^"]+)"', re.search(r"^dependencies = \[(.*)\]$", text, re.MULTILINE)[1]),
     }
@@ -66,7 +69,19 @@ def _library():
 
 
 def _modules():
-    return sorted(path for path in (HERE / "assay").rglob("*.py"))
+    """The files of the package: Python, and the shapes that assay.bench times."""
+    return sorted(path for kind in ("*.py", "*.json") for path in (HERE / "assay").rglob(kind))
+
+
+def _sources():
+    """SHA-256 of what is timed by assay.bench: an installed package has no tree to look it up in."""
+    operators = json.loads((HERE / "assay" / "bench" / "suite.json").read_text())["operators"]
+    named = {source for operator in operators for variant in operator["variants"] for source in variant["sources"]}
+    named |= {f"python/{path.relative_to(HERE)}" for path in _modules() if path.suffix == ".py"}
+    there = {path: HERE / path.removeprefix("python/") if path.startswith("python/") else TREE / path for path in named}
+    return {
+        path: hashlib.sha256(file.read_bytes()).hexdigest() for path, file in sorted(there.items()) if file.exists()
+    }
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
@@ -76,6 +91,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     stem = f"assay_kernels-{_version()}"
     info = f"{stem}.dist-info"
     files = {str(path.relative_to(HERE)): path.read_bytes() for path in _modules()}
+    files["assay/bench/sources.json"] = json.dumps(_sources(), indent=1).encode()
     if library:
         files["assay/libassay.so.0"] = library.read_bytes()
     files[f"{info}/METADATA"] = _metadata().encode()

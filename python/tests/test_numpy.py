@@ -68,7 +68,9 @@ class Values(unittest.TestCase):
             expected = y64 * (g64 - dot)
             n = y.shape[1]
             chain = (6 + n + n / 32) * U * np.abs(y64 * g64).sum(axis=1, keepdims=True) + 2 * U * np.abs(g64 - dot)
-            allowed = np.abs(y64) * chain + HALF_ULP[dtype] * np.abs(expected) + (2.0**-25 if dtype == np.float16 else 0)
+            allowed = (
+                np.abs(y64) * chain + HALF_ULP[dtype] * np.abs(expected) + (2.0**-25 if dtype == np.float16 else 0)
+            )
             self.close(assay.softmax_backward(y, g), expected, allowed)
 
     def test_matmul_bias_relu(self):

@@ -7,12 +7,14 @@
 #   scripts/gpu.sh huge [NAME...]      there: more than 2^31 elements, and indices of 32 bits planted in the solutions
 #   scripts/gpu.sh sanitize [NAME...]  there: the small checks under each tool of compute-sanitizer
 #   scripts/gpu.sh bench [NAME...]     there: the library's kernels timed, in both modes, with warm and with cold caches
+#   scripts/gpu.sh large [NAME...]     there: the same for the large shapes, in both modes; minutes an operator
+#   scripts/gpu.sh python [NAME...]    there: the tests of the Python package, and assay beside PyTorch and Triton
 #   scripts/gpu.sh peers [NAME...]     there: PyTorch and Triton on the same shapes (scripts/peers.py)
 #   scripts/gpu.sh parity              there: the planted faults of tests/test_parity.c under each tool of compute-sanitizer
 #
 # NAMEs pick operators and exercises, without the tests, where one command may not take long. All but pack leave one archive
 # of logs in $OUT (build/gpu-out unless that is set), and their last line is the sum; parity leaves parity.tsv there too,
-# bench and peers their reports. A time is one of a machine that does nothing else: run these two alone.
+# bench, large, python and peers their reports. A time is one of a machine that does nothing else: run these alone.
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
 package=${GPU_PACKAGE:-build/gpu}
@@ -51,13 +53,14 @@ pack() {
   rm -rf "$package"
   mkdir -p "$package" || exit 1
   programs=$objects/assay
+  libraries=$objects/libassay.so.0
   for name in $tests $pair_tests; do
     if [ -e "tests/test_$name.c" ]; then programs="$programs $objects/tests/test_$name"; fi
   done
   # shellcheck disable=SC2086
   make -j"$(nproc 2>/dev/null || echo 1)" BUILD="$objects" LIBS='-l:libjansson.a -l:libsodium.a -lm -ldl -lpthread' \
-    LDFLAGS="'-Wl,-rpath,\$\$ORIGIN'" $programs || fail "this needs libjansson.a and libsodium.a, and cmocka"
-  for program in $programs; do
+    LDFLAGS="'-Wl,-rpath,\$\$ORIGIN'" $programs $libraries || fail "this needs libjansson.a and libsodium.a, and cmocka"
+  for program in $programs $libraries; do
     cp "$program" "$package/" && strip --strip-debug "$package/${program##*/}" || exit 1
   done
   library=$(ldd "$objects/tests/test_nvrtc" | sed -n 's/.*libcmocka[^ ]* => \([^ ]*\).*/\1/p')
@@ -274,17 +277,60 @@ bench() {
         ${shapes:+--shape $shapes} -o "$out/$name-graph-cold.json"
     }
   done
-  for name in $(with_kernels); do
-    shapes=$(large_shapes "$name")
-    [ -n "$shapes" ] || continue
-    # shellcheck disable=SC2086
-    SHOWN=60 STEP_SECONDS=$(left_of "${BENCH_SECONDS:-110}") step "$name-graph-large" $BENCH "$name" --mode graph \
-      --shape "$shapes" -o "$out/$name-graph-large.json"
-  done
+  verify_reports
+  finish bench
+}
+
+verify_reports() {
   for report in "$out"/*-graph-*.json "$out"/*-events-*.json; do
     [ -e "$report" ] && step "verify-$(basename "$report" .json)" "$package/assay" verify "$report"
   done
-  finish bench
+}
+
+# The gate of a large product and the contents of its operands take the host far longer than the GPU its samples.
+large() {
+  begin
+  until_second=$(($(date +%s) + ${BENCH_TOTAL_SECONDS:-500}))
+  step nvidia-smi nvidia-smi
+  for name in $(with_kernels); do
+    shapes=$(large_shapes "$name")
+    [ -n "$shapes" ] || continue
+    for mode in graph events; do
+      # shellcheck disable=SC2086
+      SHOWN=60 STEP_SECONDS=$(left_of "${BENCH_SECONDS:-250}") step "$name-$mode-large" "$package/assay" bench "$name" --library \
+        --backend cuda --protocol "${BENCH_PROTOCOL:-seeds}" --mode $mode --shape "$shapes" -o "$out/$name-$mode-large.json"
+    done
+  done
+  verify_reports
+  finish large
+}
+
+# python_bench NAME OPTION...: a report of assay beside its peers, from one process.
+python_bench() {
+  report=$out/python-$1.json
+  name=$1
+  shift
+  # shellcheck disable=SC2086
+  SHOWN=400 STEP_SECONDS=$(left_of "${BENCH_SECONDS:-300}") step "python-$name" python3 -B -m assay.bench --protocol seeds "$@" \
+    -o "$report" $asked
+  step "verify-python-$name" "$package/assay" verify "$report"
+}
+
+# Both modes on the GPU; on the CPU with one thread, with two, and with all.
+python_stage() {
+  begin
+  until_second=$(($(date +%s) + ${BENCH_TOTAL_SECONDS:-540}))
+  export ASSAY_LIBRARY="$PWD/$package/libassay.so.0" PYTHONPATH="$PWD/python" PYTHONDONTWRITEBYTECODE=1
+  # Compilers of torch.compile that run beside the program would still be starting when the first case is timed.
+  export TORCHINDUCTOR_COMPILE_THREADS=1
+  step python-tests python3 -m unittest discover -v -s python/tests
+  for mode in graph events; do
+    python_bench $mode --backend cuda --mode $mode --seconds "${PYTHON_SECONDS:-130}"
+  done
+  for threads in 1 2 "$(nproc)"; do
+    python_bench "cpu-$threads" --threads "$threads" --seconds "${PYTHON_CPU_SECONDS:-60}"
+  done
+  finish python
 }
 
 peers() {
@@ -299,7 +345,8 @@ stage=${1:-}
 [ $# -eq 0 ] || shift
 asked=$*
 case $stage in
-pack | check | huge | sanitize | bench | peers | parity) "$stage" ;;
+pack | check | huge | sanitize | bench | large | peers | parity) "$stage" ;;
+python) python_stage ;;
 *)
   sed -n 's/^#   \(scripts.*\)/\1/p' "$0" >&2
   exit 64

@@ -6,8 +6,9 @@
 #
 # CHECKS=FOLDER takes the answers of `check NAME --solution|--library --json` from FOLDER/NAME.solution.json and
 # NAME.library.json, where `./setup demo` leaves them (build/demo); without it the checks run here and now. OUTPUT=FILE
-# writes elsewhere. Reports of a GPU, of the library and of its peers, are those in GPU=FOLDER (results/h200), with its review.md; without one
-# their part is left out. Every number of a report is cited, so that tests/test_documents.sh finds it when it is no longer true.
+# writes elsewhere. Reports of a GPU, of the library and of its peers, are those in GPU=FOLDER (results/h200), with its
+# review.md; those named python-*.json there are of `python -m assay.bench`. Without one their part is left out. Every number
+# of a report is cited, so that tests/test_documents.sh finds it when it is no longer true.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd -P)
 cd "$here" || exit 1
@@ -25,7 +26,10 @@ if [ $# -eq 0 ]; then
     for cache in warm cold; do set -- "$@" "results/cpu/$kind-$cache.json"; done
   done
 fi
-gpu_list=$(for file in "${GPU:-results/h200}"/*.json; do [ ! -e "$file" ] || echo "$file"; done)
+gpu_list=$(for file in "${GPU:-results/h200}"/*.json; do
+  case $file in */python-*) ;; *) [ ! -e "$file" ] || echo "$file" ;; esac
+done)
+python_list=$(for file in "${GPU:-results/h200}"/python-*.json; do [ ! -e "$file" ] || echo "$file"; done)
 command -v jq >/dev/null 2>&1 || fail 3 "jq is needed to read reports: install it"
 for file in "$@"; do
   case $file in
@@ -37,7 +41,7 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 page=$scratch/page
-for file in "$@" $gpu_list; do
+for file in "$@" $gpu_list $python_list; do
   "$assay" verify "$file" >"$scratch/verify" 2>&1 || { cat "$scratch/verify" >&2 && exit 1; }
 done
 
@@ -175,6 +179,48 @@ gpu_tables() { # gpu_tables FILE...
     ' "$@" | round_numbers
 }
 
+# One table an operator: assay and its peers from one process, a column a report. A ratio is to the fastest peer there.
+side_tables() { # side_tables FILE...
+  jq -rn '
+    def once: reduce .[] as $one ([]; if index([$one]) then . else . + [$one] end);
+    def head($r): if $r.environment.gpu then $r.mode elif $r.environment.threads == 1 then "1 thread"
+      else "\($r.environment.threads) threads" end;
+    def cite($file; $case; $name; $field): "<!-- report: \($file); \($case.operator); \($case.name); \($name); \($field) -->";
+    def cell($one; $row):
+      ([$one.r.cases[] | select(.operator == $row.op and .name == $row.case)][0]) as $case |
+      ([$case.variants[]? | select(.name == $row.name)][0]) as $v |
+      if $v == null then (([$case.skipped[]? | select(.name == $row.name) | .reason][0]) as $why |
+        (if $why then "left out: \($why | gsub("[|\n]"; " "))" else "" end) + " | ")
+      elif $v.statistics == null then "left out: \($v.gate.verdict), \($v.gate.reason | gsub("[|\n]"; " ")) | "
+      else cite($one.file; $case; $v.name; "median us") + "@s:\($v.statistics.median_ns / 1000)@ | " +
+        (([$case.variants[] | select(.kind == "baseline" and .statistics)] | min_by(.statistics.median_ns)) as $peer |
+          if $peer == null or $v.kind == "baseline" then "" else
+            ([$case.comparisons[] | select(.candidate == $v.name and .baseline == $peer.name)][0]) as $c |
+            cite($one.file; $case; $v.name; "ratio \($peer.name)") + "@2:\($c.ratio)@x \($peer.name)" end) end;
+    [inputs | {file: input_filename, r: .}] as $all |
+    [$all[].r.cases[] | .operator as $op | .name as $case |
+      (.variants[] | {op: $op, case: $case, name: .name, peer: (.kind == "baseline")}),
+      (.skipped[] | {op: $op, case: $case, name: .name, peer: true})] as $rows |
+    ([$rows[].op] | once)[] as $op |
+    "", "### \($op)", "",
+    "| case | kernel |" + ([$all[] | " \(head(.r)): median us | to the fastest peer |"] | add),
+    "|---|---|" + ([$all[] | "--:|---|"] | add),
+    (([$rows[] | select(.op == $op) | .case] | once)[] as $case |
+      ([$rows[] | select(.op == $op and .case == $case)] | unique_by(.name) | sort_by([.peer, .name]) |
+        to_entries[]) as {key: $n, value: $row} |
+      "| \(if $n == 0 then $case else "" end) | \($row.name)\(if $row.peer then " (peer)" else "" end) | " +
+      ([$all[] | cell(.; $row)] | join(" | ")) + " |")
+    ' "$@" | round_numbers
+}
+
+# What a call costs from Python, for one element.
+python_overheads() { # python_overheads FILE...
+  for file in "$@"; do
+    jq -r --arg file "$file" 'select(.overheads? // [] != []) | "- `\($file)`: " +
+      ([.overheads[] | "`\(.name)` @2:\(.call_ns / 1000)@ us"] | join(", "))' "$file" | round_numbers
+  done
+}
+
 # What a call costs that does nothing, by clock.
 gpu_overheads() { # gpu_overheads FILE...
   for file in "$@"; do
@@ -236,10 +282,10 @@ kind_of() { # kind_of FILE: what was timed, in words
   echo
   echo '| report | measured | revision | mode, cache | protocol | cases | variants timed | left out | complete | load average |'
   echo '|---|---|---|---|---|--:|--:|--:|---|---|'
-  for file in "$@" $gpu_list; do report_row "$file"; done
+  for file in "$@" $gpu_list $python_list; do report_row "$file"; done
   echo
-  for file in "$@" $gpu_list; do machine_of "$file"; done | sort -u | sed 's/^/- Machine: /'
-  for file in "$@" $gpu_list; do
+  for file in "$@" $gpu_list $python_list; do machine_of "$file"; done | sort -u | sed 's/^/- Machine: /'
+  for file in "$@" $gpu_list $python_list; do
     "$assay" verify "$file" | sed -n 's/^valid, not current  /- Not current: /p'
   done
   echo
@@ -303,6 +349,31 @@ kind_of() { # kind_of FILE: what was timed, in words
     echo
     # shellcheck disable=SC2086
     baseline_rows $gpu_list
+  fi
+  if [ -n "$python_list" ]; then
+    echo
+    echo '## Measured: from Python, beside NumPy, PyTorch and Triton'
+    echo
+    echo 'Reports of `python -m assay.bench`: both sides in one process, on the same arrays, in the same rounds. The ratio is'
+    echo 'time(fastest peer) / time(kernel), and the peer stands behind it. What a call costs on the host before any kernel works:'
+    echo
+    # shellcheck disable=SC2086
+    python_overheads $python_list
+    for mode in gpu cpu; do
+      files=$(for file in $python_list; do
+        jq -r --arg file "$file" --arg mode $mode 'select((.environment.gpu == null) == ($mode == "cpu")) | $file' "$file"
+      done)
+      [ -n "$files" ] || continue
+      echo
+      if [ $mode = gpu ]; then echo '## From Python: on a GPU'; else echo '## From Python: on a CPU'; fi
+      # shellcheck disable=SC2086
+      side_tables $files
+    done
+    echo
+    echo 'What the peers compute:'
+    echo
+    # shellcheck disable=SC2086
+    baseline_rows $python_list
   fi
   echo
   echo '## What lost'

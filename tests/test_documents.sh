@@ -219,6 +219,20 @@ if [ $jq_there -eq 1 ]; then
   [ -z "$(uncited results/VALIDATION.md)" ] || right=1
   grep -E '^\|[^|]*\| peer_' results/VALIDATION.md | grep -qE -e '-->[0-9.]+x' && right=1
   report $right "reports of a GPU and of its peers stand in a table of their own, every number cited"
+  ! grep -q 'From Python' results/VALIDATION.md
+  report $? "without reports of assay.bench it has no part about Python"
+  jq '.overheads[].name = "assay.softmax(x)"' results/h200/lib-graph.json >results/h200/python-graph.json
+  cp results/lib-warm.json results/h200/python-cpu-1.json
+  CHECKS=checks ASSAY=$assay sh scripts/validation.sh results/lib-warm.json results/lib-cold.json >"$out" 2>&1
+  right=$?
+  says 'numbers cited, 0 findings'
+  for words in '## From Python: on a GPU' '| graph: median us | to the fastest peer |' '## From Python: on a CPU' \
+    '`results/h200/python-graph.json`: `assay.softmax(x)` 1.25 us' 'fast; ratio plain -->2.00x plain |' '| plain (peer) |'; do
+    grep -qF -e "$words" results/VALIDATION.md || { right=1 && echo "# not written: $words"; }
+  done
+  uncited results/VALIDATION.md >>"$out"
+  [ -z "$(uncited results/VALIDATION.md)" ] || right=1
+  report $right "reports of assay.bench stand in a part of their own, with ratios to the fastest peer"
   sed 's/sm mhz -->1722/sm mhz -->1980/' results/VALIDATION.md >docs/bad.md
   run 1 verify docs/bad.md
   says 'sm mhz of fast at 64x64 packed fp32 is 1722, not 1980'
@@ -226,7 +240,8 @@ if [ $jq_there -eq 1 ]; then
   rm -r results/VALIDATION.md results/lib-warm.json results/lib-cold.json results/h200
 else
   for what in "validation.sh names the report that is absent" "a changed median in it is found" \
-    "without reports of a GPU it has no part about one" "a changed clock in it is found" \
+    "without reports of a GPU it has no part about one" "without reports of assay.bench it has no part about Python" \
+    "reports of assay.bench stand in a part of their own, with ratios to the fastest peer" "a changed clock in it is found" \
     "reports of a GPU and of its peers stand in a table of their own, every number cited" \
     "validation.sh writes a page whose measured numbers are all cited"; do
     report 0 "$what # SKIP no jq here"

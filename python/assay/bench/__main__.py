@@ -145,15 +145,15 @@ class Run:
             self.report.skip(rest[0], self.cases[rest[0]], rest[1])
         elif kind == "case":
             self.report.add(rest[0], self.cases[rest[0]], rest[1])
+        elif kind == "traced":
+            self.report.traced(*rest)
         return kind in ("done", "missing")
 
-    def process(self, number):
+    def process(self, name, body, *arguments):
         """True when the process came to its end."""
-        from ._measure import run_process
-
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
-        child = context.Process(target=run_process, args=(self.plan, number, self.report.calls, theirs), daemon=True)
+        child = context.Process(target=body, args=(self.plan, *arguments, theirs), daemon=True)
         child.start()
         theirs.close()
         ended = False
@@ -169,15 +169,23 @@ class Run:
         if not ended:
             self.clear()
             how = f"signal {-child.exitcode}" if child.exitcode < 0 else f"exit code {child.exitcode}"
-            print(f"assay.bench: process {number} ended with {how} at {self.last}", file=sys.stderr)
+            print(f"assay.bench: {name} ended with {how} at {self.last}", file=sys.stderr)
         return ended
 
     def all(self):
         """True when every process came to its end."""
+        from ._measure import run_process, run_trace
+
         for number in range(PROTOCOLS[self.plan["protocol"]][0]):
-            if not self.process(number) or self.missing is not None:
+            if (
+                not self.process(f"process {number}", run_process, number, self.report.calls)
+                or self.missing is not None
+            ):
                 return False
             self.report.save()
+        if self.plan["arrays"] == "torch" and any(case.operator == "streaming_attention" for case in self.cases):
+            self.progress("which kernels run")
+            self.process("the trace", run_trace)
         return not self.short
 
 
@@ -228,7 +236,6 @@ def main(words=None):
         stop(USAGE, f"--output {args.output}: no file can be written there")
     prediction = read_prediction(args.prediction)
     plan = make_plan(args, cases)
-    os.environ.setdefault("KINETO_LOG_LEVEL", "5")  # PyTorch's profiler, which says which kernel ran, is quiet
     if args.backend == "cpu":  # read by BLAS libraries and OpenMP when a process starts
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             os.environ[name] = str(plan["threads"])

@@ -266,6 +266,11 @@ class Report:
                     names = {"candidate": candidate["name"], "baseline": baseline["name"]}
                     entry["comparisons"].append(names | ratio)
 
+    def traced(self, index, found):
+        for one in self.entries.get(index, {"variants": []})["variants"]:
+            if one["name"] in found:
+                one["expression"] += f"; {found[one['name']]}"
+
     def save(self, complete=False):
         """Under a temporary name, then renamed: a file that is there is whole."""
         self.found["complete"] = complete

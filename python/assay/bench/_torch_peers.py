@@ -137,6 +137,20 @@ def peers(problem):
     return _MAKERS[problem.case.operator](torch, problem)
 
 
+def traced(problem):
+    """{name: which kernels ran} of the peers that choose between several."""
+    found = {}
+    for peer in peers(problem):
+        if not peer.trace:
+            continue
+        try:
+            names = kernels_of(peer.call, problem.space.on_gpu)
+        except Exception:  # one that does not take this shape has been left out with its reason
+            continue
+        found[peer.name] = f"ran {', '.join(names)}" if names else "which kernel ran could not be traced"
+    return found
+
+
 def kernels_of(call, on_gpu):
     """Names of what a call runs, the longest first: kernels on a GPU, PyTorch's operators on a CPU. Empty where the
     profiler cannot tell."""

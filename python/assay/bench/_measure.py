@@ -6,6 +6,7 @@ import gc
 import os
 import random
 import resource
+import signal
 import time
 
 from . import _suite
@@ -235,6 +236,7 @@ class CaseRun:
 
 def run_process(plan, process, calls, connection):
     """The body of a process: sends ("kind", ...) tuples, the last is ("done",) or ("missing", why)."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends this process
     begun = time.monotonic()
     operators = _suite.operators()
     cases = [_suite.Case(**one) for one in plan["cases"]]
@@ -284,6 +286,7 @@ def run_process(plan, process, calls, connection):
 def run_trace(plan, connection):
     """The body of the last process: which kernels ran. A profiler that was used once may slow down all that follows,
     so nothing is timed behind it. What it says of itself is nobody's concern."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     try:
         space = open_space(plan["arrays"], plan["backend"])

@@ -140,6 +140,16 @@ class Gate(unittest.TestCase):
         one = self.run_with(fails)
         self.assertEqual(one.left_out, {"spoilt": "RuntimeError: no such kernel"})
 
+    def test_one_that_fails_later_keeps_its_place(self):
+        def fails(result):
+            raise RuntimeError("gone")
+
+        found = self.run_with(fails, later=True).found()
+        self.assertEqual(
+            [(one["verdict"], one["reason"]) for one in found["variants"]], [("UNAVAILABLE", "RuntimeError: gone")]
+        )
+        self.assertEqual(found["left_out"], {})
+
     def test_one_that_would_take_too_long(self):
         before = _measure.LIMIT_NS["seeds"]
         try:
@@ -198,20 +208,21 @@ class Reports(unittest.TestCase):
         return _report.Report(None, ["x"], plan, _suite.operators(), None), case
 
     @staticmethod
-    def found(reason="", samples=7, process=0):
+    def found(reason="", name="v"):
         return {
-            "name": "v",
+            "name": name,
             "kind": "library",
             "expression": "e",
             "rounding": "r",
             "sources": ["python/assay/_views.py"],
+            "verdict": "FAIL" if reason else "PASS",
             "reason": reason,
             "error_ulps": 0.5,
             "error_share": 0.9,
             "compared": 10,
             "peak": 1,
             "switches": 2,
-            "samples": Statistics.samples([[1000] * samples]),
+            "samples": Statistics.samples([[1000] * 7]),
         }
 
     def test_wrong_once_is_wrong_for_good(self):
@@ -226,12 +237,22 @@ class Reports(unittest.TestCase):
 
     def test_left_out_once_has_no_times_either(self):
         report, case = self.report(protocol="quick")
+        report.add(0, case, {"variants": [self.found()], "left_out": {"w": "no such kernel"}, "calls": {}})
+        report.add(
+            0, case, {"variants": [], "left_out": {"v": "not enough memory", "w": "no such kernel"}, "calls": {}}
+        )
         report.add(0, case, {"variants": [self.found()], "left_out": {}, "calls": {}})
-        report.add(0, case, {"variants": [], "left_out": {"v": "not enough memory"}, "calls": {}})
-        report.add(0, case, {"variants": [self.found()], "left_out": {}, "calls": {}})
-        self.assertEqual(report.entries[0]["variants"], [])
-        self.assertEqual(report.entries[0]["skipped"], [{"name": "v", "reason": "not enough memory"}])
+        (variant,) = report.entries[0]["variants"]
+        self.assertEqual((variant["gate"]["verdict"], variant["gate"]["reason"]), ("UNAVAILABLE", "not enough memory"))
+        self.assertEqual((variant["samples"], variant["statistics"]), ([], None))
+        self.assertEqual(report.entries[0]["skipped"], [{"name": "w", "reason": "no such kernel"}])
         self.assertFalse(report.failed)
+
+    def test_a_case_is_skipped_once(self):
+        report, case = self.report(protocol="quick")
+        for _ in range(3):
+            report.skip(0, case, "no bf16")
+        self.assertEqual(report.entries[0]["skipped"], [{"name": "all", "reason": "no bf16"}])
 
     def test_what_is_there_is_whole(self):
         with tempfile.TemporaryDirectory() as folder:

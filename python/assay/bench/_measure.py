@@ -87,7 +87,7 @@ class CaseRun:
             self.variants = [one for one in self.variants if one.name in self.calls]
         self.order = random.Random(f"{plan['seed']} {process} {case.operator} {case.name}")
         self.verdicts = {variant.name: Verdict() for variant in self.variants}
-        self.failed, self.samples, self.switches = {}, {}, {}
+        self.failed, self.samples, self.switches, self.placed = {}, {}, {}, set()
 
     def live(self):
         return [one for one in self.variants if one.name not in self.failed and one.name not in self.left_out]
@@ -178,6 +178,7 @@ class CaseRun:
             self.order.shuffle(chosen)
             self.clock.burst()
             tell(f"{self.case.operator} {self.case.name}, sample {turn + 1}")
+            self.placed.update(variant.name for variant in chosen)
             for position, variant in enumerate(chosen):
                 self.guarded(self._sample, variant, gate, runs[variant.name], turn, position)
 
@@ -212,26 +213,29 @@ class CaseRun:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         variants = []
         for one in self.variants:
-            if one.name in self.left_out:
+            name, verdict = one.name, self.verdicts[one.name]
+            if name in self.left_out and name not in self.placed:
                 continue
-            verdict = self.verdicts[one.name]
+            word = "FAIL" if name in self.failed else "UNAVAILABLE" if name in self.left_out else "PASS"
             variants.append(
                 {
-                    "name": one.name,
+                    "name": name,
                     "kind": one.kind,
                     "expression": one.expression,
                     "rounding": one.rounding,
                     "sources": list(one.sources),
-                    "reason": self.failed.get(one.name, ""),
+                    "verdict": word,
+                    "reason": self.failed.get(name) or self.left_out.get(name, ""),
                     "error_ulps": verdict.ulps,
                     "error_share": verdict.share,
                     "compared": verdict.compared,
                     "peak": peak,
-                    "switches": self.switches.get(one.name, 0),
-                    "samples": self.samples.get(one.name, []),
+                    "switches": self.switches.get(name, 0),
+                    "samples": self.samples.get(name, []),
                 }
             )
-        return {"variants": variants, "left_out": self.left_out, "calls": self.calls}
+        left_out = {name: why for name, why in self.left_out.items() if name not in self.placed}
+        return {"variants": variants, "left_out": left_out, "calls": self.calls}
 
 
 def run_process(plan, process, calls, connection):

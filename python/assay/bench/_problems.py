@@ -74,8 +74,8 @@ class SplitSoftmax(StridedSoftmax):
         if case.layout == "exact_workspace":
             from assay import split_softmax_workspace
 
-            size, _ = split_softmax_workspace(*self.shape, chunk=case.options.get("chunk", 0))
-            self.workspace = space.empty((size // 4,), "fp32")
+            size, alignment = split_softmax_workspace(*self.shape, chunk=case.options.get("chunk", 0))
+            self.workspace = space.aligned(size // 4, alignment)
 
 
 class SoftmaxBackward(Problem):

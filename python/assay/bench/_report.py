@@ -207,20 +207,23 @@ class Report:
         return self.entries[index]
 
     def skip(self, index, case, reason):
-        self._entry(index, case)["skipped"].append({"name": "all", "reason": reason})
+        """The whole case; processes say the same again."""
+        skipped = self._entry(index, case)["skipped"]
+        if not skipped:
+            skipped.append({"name": "all", "reason": reason})
 
     def add(self, index, case, found):
         """What a process found of a case, behind what those before it did."""
         entry = self._entry(index, case)
         self.calls.setdefault(index, found["calls"])
-        for name, reason in found["left_out"].items():
-            entry["variants"] = [one for one in entry["variants"] if one["name"] != name]
-            if all(one["name"] != name for one in entry["skipped"]):
-                entry["skipped"].append({"name": name, "reason": reason})
-        out = {one["name"] for one in entry["skipped"]}
         for one in found["variants"]:
-            if one["name"] not in out:
-                self._merge(entry, one)
+            self._merge(entry, one)
+        for name, reason in found["left_out"].items():
+            before = next((old for old in entry["variants"] if old["name"] == name), None)
+            if before is not None:
+                self._drop(before, "UNAVAILABLE", reason)
+            elif all(one["name"] != name for one in entry["skipped"]):
+                entry["skipped"].append({"name": name, "reason": reason})
         self._compare(entry)
 
     def _merge(self, entry, one):
@@ -245,14 +248,21 @@ class Report:
         gate["max_error_ulps"] = max(gate["max_error_ulps"], one["error_ulps"])
         gate["max_error_share"] = max(gate["max_error_share"], one["error_share"])
         gate["compared"] += one["compared"]
-        if one["reason"] and gate["verdict"] == "PASS":
-            gate["verdict"], gate["reason"] = "FAIL", one["reason"]
-            self.failed = True
         before["peak_memory_bytes"] = max(before["peak_memory_bytes"], one["peak"])
         before["context_switches"] += one["switches"]
-        # A kernel that was wrong once has no times, only the reason.
-        before["samples"] = [] if gate["verdict"] != "PASS" else before["samples"] + one["samples"]
-        before["statistics"] = statistics(before["samples"])
+        if one["verdict"] != "PASS":
+            self._drop(before, one["verdict"], one["reason"])
+        elif gate["verdict"] == "PASS":
+            before["samples"] += one["samples"]
+            before["statistics"] = statistics(before["samples"])
+
+    def _drop(self, variant, verdict, reason):
+        """A kernel that was wrong once, or that no longer ran, has no times, only the reason. It keeps its place among
+        the variants: it had one in the rounds."""
+        self.failed = self.failed or verdict == "FAIL"
+        if variant["gate"]["verdict"] == "PASS":
+            variant["gate"].update(verdict=verdict, reason=reason)
+        variant["samples"], variant["statistics"] = [], None
 
     def _compare(self, entry):
         timed = [one for one in entry["variants"] if one["samples"]]

@@ -43,6 +43,12 @@ class NumpySpace:
         steps = [stride * base.itemsize for stride in strides]
         return self.xp.lib.stride_tricks.as_strided(base, shape, steps)
 
+    def aligned(self, count, alignment):
+        """FP32 elements at a multiple of so many bytes, which NumPy's own memory need not be."""
+        room = self.empty((count + alignment // 4,), "fp32")
+        skipped = -room.ctypes.data % alignment // 4
+        return room[skipped : skipped + count]
+
     def numbers(self, seed):
         """Where a seed's numbers come from: normal(shape) and integers(low, high, shape), both FP32."""
         return _NumpyNumbers(self.xp, seed)
@@ -110,6 +116,11 @@ class TorchSpace:
     def strided(self, shape, strides, dtype):
         count = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
         return self.empty((count,), dtype).as_strided(shape, strides)
+
+    def aligned(self, count, alignment):
+        room = self.empty((count + alignment // 4,), "fp32")
+        skipped = -room.data_ptr() % alignment // 4
+        return room[skipped : skipped + count]
 
     def numbers(self, seed):
         return _TorchNumbers(self.xp, self.device, seed)

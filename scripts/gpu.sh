@@ -325,10 +325,10 @@ python_stage() {
   export TORCHINDUCTOR_COMPILE_THREADS=1
   step python-tests python3 -m unittest discover -v -s python/tests
   for mode in graph events; do
-    python_bench $mode --backend cuda --mode $mode --seconds "${PYTHON_SECONDS:-130}"
+    python_bench $mode --backend cuda --mode $mode --seconds "${PYTHON_SECONDS:-160}"
   done
   for threads in 1 2 "$(nproc)"; do
-    python_bench "cpu-$threads" --threads "$threads" --seconds "${PYTHON_CPU_SECONDS:-60}"
+    python_bench "cpu-$threads" --threads "$threads" --seconds "${PYTHON_CPU_SECONDS:-50}"
   done
   finish python
 }

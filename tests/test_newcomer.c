@@ -78,7 +78,8 @@ static void write_it(const char *command) {
   assert_non_null(wrong);
   char *rounded_up = strstr(wrong, "(count + block - 1) / block;");
   assert_non_null(rounded_up);
-  memcpy(rounded_up, "count / block;              ", strlen("count / block;              "));
+  const char *rounded_down = "count / block;              ";
+  for (size_t i = 0; rounded_down[i] != '\0'; i++) rounded_up[i] = rounded_down[i];
   snprintf(copy, sizeof copy, "%s", command);
   split(copy, words);
   terminal_start(&t, folder, words);

@@ -75,8 +75,9 @@ static void worked_example(assay_probe *probe) {
   const assay_row row = {.dims = {70}};
   assay_plan case_plan = {.opt = {32}};
   for (int i = 0; i < 70; i++) {
+    const int block = i / 32;
     a[i] = i;
-    b[i] = 1000 * (double)(i / 32);
+    b[i] = 1000 * block;
   }
   plan(&row, ASSAY_FP32, 0, &case_plan);
   assay_case *operands = assay_probe_make(probe, &case_plan);

@@ -9,6 +9,7 @@ of their own; everything else speaks DLPack.
 """
 
 import ctypes
+import functools
 import struct
 import sys
 import threading
@@ -84,6 +85,14 @@ def queue_of(device, which):
 # ---- NumPy -----------------------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=1024)
+def _in_elements(strides, size):
+    """Strides of bytes in elements; None where that is no whole number. Programs use few strides, again and again."""
+    if any(stride % size for stride in strides):
+        return None
+    return tuple(stride // size for stride in strides)
+
+
 class NumpyKind:
     """Arrays of NumPy. BF16 is what ml_dtypes calls bfloat16."""
 
@@ -104,12 +113,11 @@ class NumpyKind:
         data, read_only = array.__array_interface__["data"]
         if written and read_only:
             raise _library.BadPointer(f"{name} is read-only; it must be writable")
-        size = array.itemsize
         shape = array.shape
-        strides = [stride // size for stride in array.strides]
-        if size > 1 and any(stride % size for stride in array.strides):
+        strides = _in_elements(array.strides, array.itemsize)
+        if strides is None:
             raise _library.BadStride(
-                f"{name} has strides of {array.strides} bytes; they must be multiples of the element's {size}"
+                f"{name} has strides of {array.strides} bytes; they must be multiples of the element's {array.itemsize}"
             )
         return pack(data, dtype, DEVICE_CPU, shape, strides), DEVICE_CPU, shape, strides
 
@@ -156,7 +164,7 @@ class TorchKind:
             )
         device = array.get_device()
         if not array.is_cuda:
-            if array.device.type != "cpu":
+            if not array.is_cpu:
                 raise _library.BadDevice(f"{name} is on {array.device}; it must be on the CPU or a CUDA device")
             device = DEVICE_CPU
         shape, strides = array.shape, array.stride()

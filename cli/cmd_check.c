@@ -131,16 +131,22 @@ static bool choose(const check_job *job, exercise_list *chosen) {
   return false;
 }
 
+/* For the backend of --backend, or for some. */
+static bool is_written(const check_job *job, const assay_exercise *exercise) {
+  const cli_value *backend = &job->args->values[CHECK_BACKEND];
+  return !backend->given || exercise_has(exercise, (assay_backend)backend->choice);
+}
+
 static int run_chosen(check_job *job, const exercise_list *chosen) {
   interrupt_watch();
   int code = CLI_OK;
   for (int i = 0; i < chosen->count && code == CLI_OK && !check_interrupted(); i++) {
     const assay_exercise *exercise = chosen->items[i];
     const bool library = check_given(job, CHECK_LIBRARY);
-    /* "all" takes the exercises that are operators; by its name, one that is none is unavailable. */
-    if (library && exercise->op == NULL &&
-        !exercise_is_named(exercise, job->args->names, job->args->name_count))
-      continue;
+    /* "all" takes the exercises that there are: by its name, one that is no operator, or that is not written
+     * for the backend, is unavailable. */
+    const bool there = library ? exercise->op != NULL : is_written(job, exercise);
+    if (!there && !exercise_is_named(exercise, job->args->names, job->args->name_count)) continue;
     code = library ? check_library(job, exercise) : check_files(job, exercise);
   }
   if (code == CLI_OK && job->targets_run == 0 && job->unmatched.text[0] != '\0') {

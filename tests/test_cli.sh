@@ -191,6 +191,12 @@ report $right "a starter that does not exist is unavailable"
 run 3 check "$name" --backend cuda
 says '^UNAVAILABLE'
 report $right "a backend that is not there is unavailable"
+run 3 check cuda_add --solution --backend cpu
+says '^UNAVAILABLE .*does not exist for this backend'
+report $right "an exercise that is named and not written for a backend is unavailable"
+run 0 check all --solution --backend cpu --tier S --filter '^worked_example$'
+says '^[1-9][0-9]* passed, 0 failed$'
+report $right "\"all\" takes the exercises that are written for a backend"
 run 3 check online_normalizer --library --backend simt --json
 says '"unavailable": 1'
 json

@@ -17,18 +17,8 @@ mkdir "$folder/logs" "$folder/random" "$folder/here" && cd "$folder/here" || exi
 out=$folder/logs/out err=$folder/logs/err
 : >"$out" && : >"$err"
 
-count=0 failed=0
-report() { # report STATUS WHAT
-  count=$((count + 1))
-  if [ "$1" -eq 0 ]; then
-    echo "ok $count - $2"
-  else
-    failed=$((failed + 1))
-    echo "not ok $count - $2"
-    sed 's/^/# stdout: /' "$out" | head -n 12
-    sed 's/^/# stderr: /' "$err" | head -n 12
-  fi
-}
+# shellcheck source=tests/cli_words.sh disable=SC1091
+. "$here/tests/cli_words.sh"
 
 # run CODE ARGUMENT...: runs apply, sets `right` to 0 when it exits with CODE.
 run() {

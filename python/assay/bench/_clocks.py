@@ -11,8 +11,6 @@ BURST_SECONDS, LEAD_CYCLES, WARM_CALLS = 0.1, 200000, 5
 
 
 class WallClock:
-    mode = "wall"
-
     def __init__(self, space):
         self.space = space
         self.flushed = None
@@ -80,12 +78,10 @@ class _GpuClock(WallClock):
 
 
 class EventsClock(_GpuClock):
-    mode = "events"
+    pass
 
 
 class GraphClock(_GpuClock):
-    mode = "graph"
-
     def lead(self):
         """A graph reaches an idle GPU later than the event before it: the host would be in the time."""
         self.torch.cuda._sleep(LEAD_CYCLES)

@@ -5,9 +5,12 @@
  * A block owns ROWS queries of a head, a warp 16 * ROW_TILES of them and one in KEY_WARPS tiles of keys. Keys
  * and values come through a ring in shared memory; scores, weights and sums stay in registers. Every part of
  * the keys, of a warp of a block of a cluster, has maxima and sums of its own, which are merged at the end.
- * builds: attend DTYPE=1,2 COLUMNS=128 BLOCK_N=32 ROW_TILES=2 ROW_WARPS=4 KEY_WARPS=1 SPLIT=1 VECTORS=1
+ * builds: attend DTYPE=1,2 COLUMNS=128 BLOCK_N=32,48 ROW_TILES=2 ROW_WARPS=4 KEY_WARPS=1 SPLIT=1 VECTORS=1
  * builds: attend DTYPE=1 COLUMNS=16,64 BLOCK_N=64 ROW_TILES=2 ROW_WARPS=4 KEY_WARPS=1 SPLIT=1 VECTORS=1
- * builds: attend DTYPE=2 COLUMNS=128,256 BLOCK_N=64 ROW_TILES=1 ROW_WARPS=4 KEY_WARPS=1 SPLIT=1 VECTORS=0
+ * builds: attend DTYPE=1,2 COLUMNS=64 BLOCK_N=80 ROW_TILES=2 ROW_WARPS=4 KEY_WARPS=1 SPLIT=1 VECTORS=1
+ * builds: attend DTYPE=2 COLUMNS=128 BLOCK_N=48,64 ROW_TILES=1 ROW_WARPS=4 KEY_WARPS=1 SPLIT=1 VECTORS=0
+ * builds: attend DTYPE=2 COLUMNS=256 BLOCK_N=64 ROW_TILES=1 ROW_WARPS=2 KEY_WARPS=1 SPLIT=1 VECTORS=0,1
+ * builds: attend DTYPE=1 COLUMNS=256 BLOCK_N=32 ROW_TILES=1 ROW_WARPS=4 KEY_WARPS=1 SPLIT=1 VECTORS=1
  * builds: attend DTYPE=2 COLUMNS=32 BLOCK_N=32 ROW_TILES=1 ROW_WARPS=1 KEY_WARPS=8 SPLIT=1 VECTORS=1
  * builds: attend DTYPE=1 COLUMNS=64 BLOCK_N=64 ROW_TILES=1 ROW_WARPS=4 KEY_WARPS=1 SPLIT=8 VECTORS=1 from 90
  */
@@ -24,22 +27,16 @@ typedef struct attention_args {
 } attention_args;
 
 #ifdef ASSAY_DEVICE
-#define THREADS (32 * ROW_WARPS * KEY_WARPS)
-#define ROWS    (16 * ROW_TILES * ROW_WARPS)       /* queries of a block */
-#define KEYS    (BLOCK_N * KEY_WARPS)              /* keys of a round, BLOCK_N for each warp of a row */
-#define PIECES  (COLUMNS / 8)                      /* 16-byte pieces of a row */
-#define TURNS   (PIECES < 8 ? PIECES : 8)          /* see offset */
-#define PARTS   (KEY_WARPS * SPLIT)                /* of the keys, each with its own sums */
-#define PITCH   (COLUMNS + 8)                      /* floats of a row of sums of a part */
-#define HELD    (ROW_TILES * COLUMNS <= 128)       /* queries stay in registers */
-#define STAGES  (COLUMNS * BLOCK_N > 8192 ? 1 : 2) /* rounds in shared memory */
-#define WIDE    (COLUMNS / 16)
-#define TALL    (BLOCK_N / 16)
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#define COUNTED 1 /* a round's place in the ring follows from its number: a register less there */
-#else
-#define COUNTED 0
-#endif
+#define THREADS   (32 * ROW_WARPS * KEY_WARPS)
+#define ROWS      (16 * ROW_TILES * ROW_WARPS) /* queries of a block */
+#define KEYS      (BLOCK_N * KEY_WARPS)        /* keys of a round, BLOCK_N for each warp of a row */
+#define PIECES    (COLUMNS / 8)                /* 16-byte pieces of a row */
+#define PARTS     (KEY_WARPS * SPLIT)          /* of the keys, each with its own sums */
+#define PITCH     (COLUMNS + 8) /* from row to row of a tile, see offset, and of a part's sums */
+#define HELD      (ROW_TILES * COLUMNS <= 128)       /* queries stay in registers */
+#define STAGES    (COLUMNS * BLOCK_N > 8192 ? 1 : 2) /* rounds in shared memory */
+#define WIDE      (COLUMNS / 16)
+#define TALL      (BLOCK_N / 16)
 #define UNROLL    _Pragma("unroll")
 #define ORIGIN(m) ((m) == -ASSAY_INFINITY ? 0.0f : (m)) /* while all are -infinity, any finite one does */
 /* Of 16 x 8 results a lane holds two neighbours, the columns PAIR and PAIR + 1, in each of two rows. */
@@ -83,15 +80,11 @@ static __device__ int clamp(int64_t value) {
   return value < -(1 << 30) ? -(1 << 30) : value < 1 << 30 ? (int)value : 1 << 30;
 }
 
-/* Where piece `column` of row `row` of a tile lies: the pieces of a row change places, so that those of eight
- * rows' column lie in different banks. */
+/* Where piece `column` of row `row` of a tile lies. A row takes 16 bytes more than it needs, so that the
+ * pieces of eight rows' column lie in different banks, and all places differ by constants, which cost no
+ * register. */
 static __device__ int offset(int row, int column) {
-  return (int)((uint32_t)row * COLUMNS + ((uint32_t)column ^ ((uint32_t)row / (8 / TURNS) % TURNS)) * 8);
-}
-
-/* From offset(row, column) to offset(row, column + 2 * c), where column is 0 or 1. */
-static __device__ int along(int from, int c) {
-  return (from ^ 16 * c % 64) + 16 * c / 64 * 64;
+  return row * PITCH + column * 8;
 }
 
 /* Starts to copy rows of a matrix, of which `left` are there, into a tile; the rest of it becomes 0. */
@@ -122,7 +115,7 @@ static __device__ void load_tile(element *tile, int rows, const element *from, i
 static __device__ void load_round(element *to, const place *at, const attention_args args, int round) {
   const int64_t first = (int64_t)round * KEYS, left = args.n - first;
   load_tile(to, KEYS, at->k + first * args.stride[1][2], args.stride[1][2], left, args.d);
-  load_tile(to + KEYS * COLUMNS, KEYS, at->v + first * args.stride[2][2], args.stride[2][2], left, args.d);
+  load_tile(to + KEYS * PITCH, KEYS, at->v + first * args.stride[2][2], args.stride[2][2], left, args.d);
 }
 
 /* Puts 0 in place of infinities and NaN in the pieces that this thread has copied; whether there were any. */
@@ -152,7 +145,7 @@ typedef float scores[ROW_TILES][BLOCK_N / 8][4];
 
 static __device__ void load_queries(warp_state *w, const element *q_tile, int c) {
   UNROLL for (int t = 0; t < ROW_TILES; ++t)
-      ldmatrix_x4(w->q[t][c], q_tile + 16 * t * COLUMNS + along(offset(LANE % 16, LANE / 16), c));
+      ldmatrix_x4(w->q[t][c], q_tile + 16 * t * PITCH + offset(LANE % 16, LANE / 16 + 2 * c));
 }
 
 static __device__ void multiply_keys(scores x, warp_state *w, const element *q_tile, const element *k_tile) {
@@ -164,7 +157,7 @@ static __device__ void multiply_keys(scores x, warp_state *w, const element *q_t
   ldmatrix_x4(k[0], k_tile + lane);
   UNROLL for (int c = 0; c < WIDE; ++c) UNROLL for (int j = 0; j < TALL; ++j) {
     const int next_c = j + 1 < TALL ? c : c + 1, next_j = (j + 1) % TALL, turn = (c * TALL + j) % 2;
-    if (next_c < WIDE) ldmatrix_x4(k[1 - turn], k_tile + 16 * next_j * COLUMNS + along(lane, next_c));
+    if (next_c < WIDE) ldmatrix_x4(k[1 - turn], k_tile + 16 * next_j * PITCH + (lane + 16 * next_c));
     if (!HELD && j == 0 && c + 1 < WIDE) load_queries(w, q_tile, c + 1);
     UNROLL for (int t = 0; t < ROW_TILES; ++t) {
       mma_m16n8k16(x[t][2 * j], w->q[t][c], k[turn]);
@@ -212,7 +205,7 @@ static __device__ void multiply_values(warp_state *w, scores x, const element *v
     }
     UNROLL for (int c = 0; c < WIDE; ++c) {
       const int next_c = (c + 1) % WIDE, next_j = c + 1 < WIDE ? j : j + 1, turn = (j * WIDE + c) % 2;
-      if (next_j < TALL) ldmatrix_x4_trans(v[1 - turn], v_tile + 16 * next_j * COLUMNS + along(lane, next_c));
+      if (next_j < TALL) ldmatrix_x4_trans(v[1 - turn], v_tile + 16 * next_j * PITCH + (lane + 16 * next_c));
       UNROLL for (int t = 0; t < ROW_TILES; ++t) {
         mma_m16n8k16(w->o[t][2 * c], p[t], v[turn]);
         mma_m16n8k16(w->o[t][2 * c + 1], p[t], v[turn] + 2);
@@ -236,7 +229,7 @@ static __device__ void take_tile(warp_state *w, const place *at, const attention
     weigh(x[t], w, t, 0, args.scale);
     weigh(x[t], w, t, 1, args.scale);
   }
-  multiply_values(w, x, k_tile + KEYS * COLUMNS);
+  multiply_values(w, x, k_tile + KEYS * PITCH);
 }
 
 static __device__ void store_pair(const place *at, const attention_args args, int64_t row, int column,
@@ -319,33 +312,31 @@ KERNEL(attend, attention_args, THREADS) {
   DYNAMIC_SHARED(memory);
   __shared__ place at; /* here and not in registers, of which there are few */
   element *q_tile = (element *)memory;
-  element *ring = q_tile + ROWS * COLUMNS; /* STAGES times the tiles of a round */
+  element *ring = q_tile + ROWS * PITCH; /* STAGES times the tiles of a round */
   if (threadIdx.x == 0) at = find_place(args, args.first + blockIdx.x / SPLIT);
   __syncthreads();
   load_tile(q_tile, ROWS, at.q + at.start * args.stride[0][2], args.stride[0][2], args.n - at.start, args.d);
-  q_tile += OWN_ROW * COLUMNS;
+  q_tile += OWN_ROW * PITCH;
   if (STAGES > 1 && RANK < at.rounds) load_round(ring, &at, args, RANK);
   warp_state w;
   UNROLL for (int r = 0; r < 2 * ROW_TILES; ++r) w.m[r / 2][r % 2] = -ASSAY_INFINITY, w.s[r / 2][r % 2] = 0;
   UNROLL for (int i = 0; i < ROW_TILES * COLUMNS / 2; ++i)
       w.o[i / (COLUMNS / 2)][i / 4 % (COLUMNS / 8)][i % 4] = 0.0f;
-  int odd = 0, stage = 0;
+  int odd = 0;
   for (int round = RANK; round < at.rounds; round += SPLIT) {
     if (STAGES == 1) __syncthreads(); /* nobody reads the round before this one any more */
     if (STAGES == 1) load_round(ring, &at, args, round);
     cp_async_commit();
     cp_async_wait(0);
-    if (COUNTED && STAGES > 1) stage = round / SPLIT % 2;
-    const element *k_tile = ring + (stage * 2 * KEYS + OWN_KEY) * COLUMNS;
+    const int stage = STAGES > 1 ? round / SPLIT % 2 : 0; /* its place in the ring */
+    const element *k_tile = ring + (stage * 2 * KEYS + OWN_KEY) * PITCH;
     const int64_t first = (int64_t)round * KEYS;
     if (args.causal && first + KEYS > at.start + 1) /* some query does not see some key */
-      odd |= __syncthreads_or(clean(ring + (stage * 2 + 1) * KEYS * COLUMNS));
+      odd |= __syncthreads_or(clean(ring + (stage * 2 + 1) * KEYS * PITCH));
     else
       __syncthreads();
-    if (STAGES > 1) { /* into the place of the round before this one */
-      stage = 1 - stage;
-      if (round + SPLIT < at.rounds) load_round(ring + stage * 2 * KEYS * COLUMNS, &at, args, round + SPLIT);
-    }
+    if (STAGES > 1 && round + SPLIT < at.rounds) /* into the place of the round before this one */
+      load_round(ring + (1 - stage) * 2 * KEYS * PITCH, &at, args, round + SPLIT);
     UNROLL for (int c = 0; HELD && round == RANK && c < WIDE; ++c) load_queries(&w, q_tile, c);
     take_tile(&w, &at, args, q_tile, k_tile, first);
   }

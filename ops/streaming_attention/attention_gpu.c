@@ -8,6 +8,13 @@ enum { CHIP = 128 };     /* blocks that fill a large GPU */
 enum { SHORT = 256 };    /* keys that the warps of one block share in a single round */
 enum { SPLIT_MOST = 8 }; /* blocks of a cluster that every GPU with clusters can start */
 
+/* Keys of a tile. Registers decide: sums of many columns leave room for the weights of few keys. */
+static int64_t choose_keys(int64_t columns, bool many) {
+  if (columns > 128) return 32;
+  if (!many || columns <= 32) return 64;
+  return columns > 64 ? 48 : 80;
+}
+
 /* Blocks of 128 queries read keys the fewest times; where they are too few to fill the chip, there are blocks
  * of 64. Where these are too few as well, `split` has several warps or blocks share the keys of some queries.
  */
@@ -25,10 +32,10 @@ static assay_attention_plan make_plan(const assay_tensor *q, int64_t block_n, bo
                                .vectors = vectors};
   while (plan.columns < d) plan.columns *= 2;
   split = split && plan.columns <= 64 && blocks < CHIP;
-  /* Registers decide: sums of many columns leave room for the weights of few keys. */
   const bool many = (n + 127) / 128 * heads >= CHIP && plan.columns * block_n <= 64 * 64;
-  if (block_n == 0) plan.block_n = plan.columns > 128 || (many && plan.columns > 64) ? 32 : 64;
-  if (many && vectors && plan.columns <= 128) plan.row_tiles = 2; /* which changes no result */
+  if (block_n == 0) plan.block_n = choose_keys(plan.columns, many);
+  if (many && vectors && plan.columns <= 128) plan.row_tiles = 2;  /* which changes no result */
+  if (plan.columns > 128 && plan.block_n > 32) plan.row_warps = 2; /* a block has 99 KiB on some GPUs */
   if (split && n <= SHORT) {
     if (block_n == 0) plan.block_n = 32;
     plan.row_warps = 1;
@@ -44,7 +51,7 @@ static assay_attention_plan make_plan(const assay_tensor *q, int64_t block_n, bo
 static int64_t shared_bytes(const assay_attention_plan *plan) {
   const int64_t rows = 16 * plan->row_tiles * plan->row_warps;
   const int64_t stages = plan->columns * plan->block_n > 128 * 64 ? 1 : 2;
-  const int64_t ring = 2 * plan->columns * (rows + 2 * stages * plan->block_n * plan->key_warps);
+  const int64_t ring = 2 * (plan->columns + 8) * (rows + 2 * stages * plan->block_n * plan->key_warps);
   const int64_t sums = 4 * plan->key_warps * rows * (plan->columns + 8);
   return ring > sums ? ring : sums;
 }

@@ -21,7 +21,8 @@ typedef struct gemm_args {
   void *c;
   int64_t m, n, k;
   int64_t a_stride, b_stride, c_stride; /* from row to row, in elements */
-  uint32_t grid_rows, grid_columns, group;
+  uint32_t grid_rows, grid_columns;
+  uint32_t group_bits;    /* of a number less than the rows of tiles of a group: 0, 2 or 3 */
   uint32_t whole_vectors; /* whether every row of C consists of aligned vectors of 16 bytes */
 } gemm_args;
 
@@ -46,12 +47,12 @@ static __device__ __forceinline__ unsigned place(unsigned row, unsigned chunk, u
 /* The tile at position `pid` of the grouped order (gemm_order.c). */
 static __device__ __forceinline__ void tile_at(const gemm_args *args, unsigned pid, unsigned *row,
                                                unsigned *column) {
-  const unsigned per_group = args->group * args->grid_columns;
-  const unsigned first = pid / per_group * args->group;
+  const unsigned per_group = args->grid_columns << args->group_bits;
+  const unsigned first = pid / per_group << args->group_bits, within = pid % per_group;
   const unsigned left = args->grid_rows - first;
-  const unsigned size = left < args->group ? left : args->group;
-  *row = first + pid % per_group % size;
-  *column = pid % per_group / size;
+  const bool whole = left >> args->group_bits != 0; /* then there is no second division */
+  *column = whole ? within >> args->group_bits : within / left;
+  *row = first + within - (whole ? *column << args->group_bits : *column * left);
 }
 
 /* ---- products ------------------------------------------------------------------------------------------ */
@@ -381,7 +382,9 @@ assay_status assay_gemm_tiles(const assay_tensor *in, const assay_tensor *out, c
                           .c_stride = c->stride[0],
                           .grid_rows = (uint32_t)((c->shape[0] + tiling->tile_m - 1) / tiling->tile_m),
                           .grid_columns = (uint32_t)((c->shape[1] + tiling->tile_n - 1) / tiling->tile_n),
-                          .group = (uint32_t)group,
+                          .group_bits = group == 8   ? 3
+                                        : group == 4 ? 2
+                                                     : 0,
                           .whole_vectors =
                               (uintptr_t)c->data % 16 == 0 && c->stride[0] % 8 == 0 && c->shape[1] % 8 == 0};
   const assay_define defines[] = {

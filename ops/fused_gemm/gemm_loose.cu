@@ -8,8 +8,8 @@
  *
  * Sums grow as in gemm.cu, 16 steps along k after 16 steps, and so have the same bits.
  *
- * builds: gemm_loose DTYPE=1,2 TILE_M=32 TILE_N=64 TILE_K=32 WARPS_M=2 WARPS_N=4
- * builds: gemm_loose DTYPE=2 TILE_M=16,64 TILE_N=64 TILE_K=32 WARPS_M=1 WARPS_N=4
+ * builds: gemm_loose DTYPE=1,2 TILE_M=32 TILE_N=64 TILE_K=32,64 WARPS_M=2 WARPS_N=4
+ * builds: gemm_loose DTYPE=2 TILE_M=16,64 TILE_N=64 TILE_K=32,64 WARPS_M=1 WARPS_N=4
  * builds: gemm_align DTYPE=1
  */
 #include "assay/kernel.h"
@@ -21,8 +21,8 @@ typedef struct loose_args {
   void *c;
   int64_t m, n, k;
   int64_t a_stride, b_stride, c_stride; /* from row to row, in elements */
-  uint32_t grid_rows, grid_columns, group;
-  uint32_t a_pairs, b_pairs; /* whether every row of A, of B begins at a multiple of 4 bytes */
+  uint32_t grid_rows;                   /* of tiles */
+  uint32_t a_pairs, b_pairs;            /* whether every row of A, of B begins at a multiple of 4 bytes */
 } loose_args;
 
 typedef struct align_args {
@@ -59,15 +59,16 @@ typedef struct loose_pair {
 /* A thread's pairs of a tile whose rows have `across` pairs; `from` is where the first of them is. What the
  * matrix does not have becomes 0. */
 static __device__ __forceinline__ void fetch(loose_pair *pairs, const int count, const int across,
-                                             const element *from, int64_t stride, int64_t rows_left,
-                                             int64_t columns_left, bool aligned) {
+                                             const element *from, int64_t stride, int rows_left,
+                                             int columns_left, bool aligned) {
   const int first = (int)threadIdx.x / across;
-  const int64_t left = columns_left - (int)threadIdx.x % across * 2;
+  const int left = columns_left - (int)threadIdx.x % across * 2;
+  const int rows = left > 0 ? rows_left : 0;
 #pragma unroll
   for (int i = 0; i < count; ++i) {
     const int row = first + i * (THREADS / across);
     pairs[i].low = pairs[i].high = 0;
-    if (row < rows_left && left > 0) {
+    if (row < rows) {
       if (aligned && left > 1) {
         pairs[i].low = *(const uint32_t *)from;
       } else {
@@ -123,60 +124,57 @@ static __device__ __forceinline__ void store(const loose_args *args, float sums[
   }
 }
 
-/* Where the block's tile begins in C, in the grouped order (gemm_order.c). */
-static __device__ __forceinline__ void tile_at(const loose_args *args, unsigned pid, int64_t *row,
-                                               int64_t *column) {
-  const unsigned per_group = args->group * args->grid_columns;
-  const unsigned first = pid / per_group * args->group;
-  const unsigned left = args->grid_rows - first;
-  const unsigned size = left < args->group ? left : args->group;
-  *row = (int64_t)(first + pid % per_group % size) * TILE_M;
-  *column = (int64_t)(pid % per_group / size) * TILE_N;
+static __device__ __forceinline__ int least(int64_t a, int b) {
+  return a < b ? (int)a : b;
 }
 
-/* Two stages: while one is multiplied, the elements of the next step are on their way to registers. */
+/* Two stages: while one is multiplied, the elements of the next step are on their way to registers. A block
+ * has one tile. The grid is as high as a group of rows of tiles, as wide as C and as deep as there are
+ * groups: the order in which its blocks begin is the grouped one (gemm_order.c), and no block divides. */
 KERNEL(gemm_loose, loose_args, THREADS) {
   __shared__ __align__(16) element a_tile[2][TILE_M][TILE_K + PAD];
   __shared__ __align__(16) element b_tile[2][TILE_K][TILE_N + PAD];
   const int thread = (int)threadIdx.x;
   const int warp_row = thread / 32 / WARPS_N * WARP_M, warp_column = thread / 32 % WARPS_N * WARP_N;
-  int stage = 0;
-  for (unsigned pid = blockIdx.x; pid < args.grid_rows * args.grid_columns; pid += gridDim.x) {
-    int64_t top, left;
-    tile_at(&args, pid, &top, &left);
-    const element *a =
-        (const element *)args.a + (top + thread / A_ACROSS) * args.a_stride + thread % A_ACROSS * 2;
-    const element *b =
-        (const element *)args.b + thread / B_ACROSS * args.b_stride + left + thread % B_ACROSS * 2;
-    const int64_t row = top + warp_row + thread % 32 / 4, column = left + warp_column + thread % 4 * 2;
-    loose_pair of_a[A_PAIRS], of_b[B_PAIRS];
-    float sums[HIGH][WIDE][4] = {{{0.0f}}}, bias[WIDE * 2];
-    int64_t k_left = args.k;
-    fetch(of_a, A_PAIRS, A_ACROSS, a, args.a_stride, args.m - top, k_left, args.a_pairs != 0);
-    fetch(of_b, B_PAIRS, B_ACROSS, b, args.b_stride, k_left, args.n - left, args.b_pairs != 0);
-    for (int i = 0; i < WIDE * 2; ++i) {
-      const int64_t at = column + i / 2 * 8 + i % 2;
-      bias[i] = at < args.n ? element_load((const element *)args.bias, at) : 0.0f;
-    }
-    while (k_left > 0) {
-      put(of_a, A_PAIRS, A_ACROSS, &a_tile[stage][0][0]);
-      put(of_b, B_PAIRS, B_ACROSS, &b_tile[stage][0][0]);
-      __syncthreads();
-      k_left -= TILE_K;
-      a += TILE_K;
-      b += TILE_K * args.b_stride;
-      if (k_left > 0) {
-        fetch(of_a, A_PAIRS, A_ACROSS, a, args.a_stride, args.m - top, k_left, args.a_pairs != 0);
-        fetch(of_b, B_PAIRS, B_ACROSS, b, args.b_stride, k_left, args.n - left, args.b_pairs != 0);
-      }
+  const unsigned tile_row = blockIdx.z * gridDim.x + blockIdx.x;
+  if (tile_row >= args.grid_rows) return; /* the last group may be short */
+  const int64_t top = (int64_t)tile_row * TILE_M, left = (int64_t)blockIdx.y * TILE_N;
+  const int rows_left = least(args.m - top, TILE_M), columns_left = least(args.n - left, TILE_N);
+  const element *a =
+      (const element *)args.a + (top + thread / A_ACROSS) * args.a_stride + thread % A_ACROSS * 2;
+  const element *b =
+      (const element *)args.b + thread / B_ACROSS * args.b_stride + left + thread % B_ACROSS * 2;
+  const int64_t row = top + warp_row + thread % 32 / 4, column = left + warp_column + thread % 4 * 2;
+  loose_pair of_a[A_PAIRS], of_b[B_PAIRS];
+  float sums[HIGH][WIDE][4] = {{{0.0f}}}, bias[WIDE * 2];
+  int64_t k_left = args.k;
+  int deep = least(k_left, TILE_K);
+  fetch(of_a, A_PAIRS, A_ACROSS, a, args.a_stride, rows_left, deep, args.a_pairs != 0);
+  fetch(of_b, B_PAIRS, B_ACROSS, b, args.b_stride, deep, columns_left, args.b_pairs != 0);
 #pragma unroll
-      for (int p = 0; p < TILE_K; p += 16) {
-        if (p < k_left + TILE_K) multiply(sums, &a_tile[stage][warp_row][p], &b_tile[stage][p][warp_column]);
-      }
-      stage = 1 - stage; /* filled again only behind the next barrier */
-    }
-    store(&args, sums, bias, row, column);
+  for (int i = 0; i < WIDE * 2; ++i) {
+    const int64_t at = column + i / 2 * 8 + i % 2;
+    bias[i] = at < args.n ? element_load((const element *)args.bias, at) : 0.0f;
   }
+  for (int stage = 0; k_left > 0; stage = 1 - stage) { /* filled again only behind the next barrier */
+    const int multiplied = deep;
+    put(of_a, A_PAIRS, A_ACROSS, &a_tile[stage][0][0]);
+    put(of_b, B_PAIRS, B_ACROSS, &b_tile[stage][0][0]);
+    __syncthreads();
+    k_left -= TILE_K;
+    a += TILE_K;
+    b += TILE_K * args.b_stride;
+    if (k_left > 0) {
+      deep = least(k_left, TILE_K);
+      fetch(of_a, A_PAIRS, A_ACROSS, a, args.a_stride, rows_left, deep, args.a_pairs != 0);
+      fetch(of_b, B_PAIRS, B_ACROSS, b, args.b_stride, deep, columns_left, args.b_pairs != 0);
+    }
+#pragma unroll
+    for (int p = 0; p < TILE_K; p += 16) {
+      if (p < multiplied) multiply(sums, &a_tile[stage][warp_row][p], &b_tile[stage][p][warp_column]);
+    }
+  }
+  store(&args, sums, bias, row, column);
 }
 
 #else
@@ -229,8 +227,10 @@ assay_kernel assay_gemm_tiles; /* gemm.cu */
 assay_kernel assay_gemm_cuda;
 
 /* PART_MOST: a launch takes so many rows and columns of C at most, so that 32 bits count its tiles.
- * SMALL: below so many products, copies with aligned rows would take longer than loose rows do. */
-enum { TILE_N = 64, TILE_K = 32, WARPS_N = 4, PART_MOST = 1 << 19, SMALL = 1 << 24 };
+ * SMALL: below so many products, copies with aligned rows would take longer than loose rows do.
+ * DEEP: so much of k is one step; more is in steps of half of that.
+ * FEW_BLOCKS: they all run at once on a large GPU. */
+enum { TILE_N = 64, DEEP = 64, WARPS_N = 4, PART_MOST = 1 << 19, SMALL = 1 << 24, FEW_BLOCKS = 128 };
 
 /* Of packed rows that begin at multiples of 16 bytes. */
 static int64_t aligned_stride(int64_t columns) {
@@ -255,35 +255,47 @@ static assay_status align_rows(const assay_tensor *from, assay_tensor *to, assay
                 defines, args);
 }
 
-/* The sizes are those of a small product: 32 bits count tiles. */
+/* Rows of a tile where the caller has no wish: few, so that a thread has few loads to wait for, while all
+ * blocks run at once and their steps along k are few as well. */
+static int64_t choose_height(int64_t m, int64_t n, int64_t k) {
+  const int64_t blocks = (m + 15) / 16 * ((n + TILE_N - 1) / TILE_N);
+  return k <= DEEP && blocks <= FEW_BLOCKS ? 16 : 32;
+}
+
 static assay_status multiply_loose(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
                                    assay_queue *queue) {
   const assay_tensor *a = &in[ASSAY_FUSED_GEMM_A];
   const assay_tensor *b = &in[ASSAY_FUSED_GEMM_B];
-  const int64_t tile_m = opt[ASSAY_FUSED_GEMM_TILE_M] != 0 ? opt[ASSAY_FUSED_GEMM_TILE_M] : 32;
+  const int64_t m = a->shape[0], n = b->shape[1], k = a->shape[1];
+  const int64_t tile_m =
+      opt[ASSAY_FUSED_GEMM_TILE_M] != 0 ? opt[ASSAY_FUSED_GEMM_TILE_M] : choose_height(m, n, k);
   const int64_t warps_m = tile_m == 32 ? 2 : 1;
+  const int64_t grid_rows = (m + tile_m - 1) / tile_m;
+  const int64_t asked = opt[ASSAY_FUSED_GEMM_GROUP] != 0 ? opt[ASSAY_FUSED_GEMM_GROUP] : 8;
+  const int64_t group = asked < grid_rows ? asked : grid_rows;
   const loose_args args = {.a = a->data,
                            .b = b->data,
                            .bias = in[ASSAY_FUSED_GEMM_BIAS].data,
                            .c = out[ASSAY_FUSED_GEMM_C].data,
-                           .m = a->shape[0],
-                           .n = b->shape[1],
-                           .k = a->shape[1],
+                           .m = m,
+                           .n = n,
+                           .k = k,
                            .a_stride = a->stride[0],
                            .b_stride = b->stride[0],
                            .c_stride = out[ASSAY_FUSED_GEMM_C].stride[0],
-                           .grid_rows = (uint32_t)((a->shape[0] + tile_m - 1) / tile_m),
-                           .grid_columns = (uint32_t)((b->shape[1] + TILE_N - 1) / TILE_N),
-                           .group =
-                               opt[ASSAY_FUSED_GEMM_GROUP] != 0 ? (uint32_t)opt[ASSAY_FUSED_GEMM_GROUP] : 8,
+                           .grid_rows = (uint32_t)grid_rows,
                            .a_pairs = ((uintptr_t)a->data | (uintptr_t)(a->stride[0] * 2)) % 4 == 0,
                            .b_pairs = ((uintptr_t)b->data | (uintptr_t)(b->stride[0] * 2)) % 4 == 0};
-  const assay_define defines[] = {
-      {"DTYPE", a->dtype},  {"TILE_M", tile_m},   {"TILE_N", TILE_N}, {"TILE_K", TILE_K},
-      {"WARPS_M", warps_m}, {"WARPS_N", WARPS_N}, {NULL, 0}};
-  const int64_t tiles = (int64_t)args.grid_rows * args.grid_columns;
-  return LAUNCH(queue, "gemm_loose", assay_dim(tiles < 65536 ? tiles : 65536),
-                assay_dim(32 * warps_m * WARPS_N), 0, 1, defines, args);
+  const assay_define defines[] = {{"DTYPE", a->dtype},
+                                  {"TILE_M", tile_m},
+                                  {"TILE_N", TILE_N},
+                                  {"TILE_K", k > DEEP / 2 && k <= DEEP ? DEEP : DEEP / 2},
+                                  {"WARPS_M", warps_m},
+                                  {"WARPS_N", WARPS_N},
+                                  {NULL, 0}};
+  assay_dim3 grid = assay_dim2(group, (n + TILE_N - 1) / TILE_N);
+  grid.z = assay_dim((grid_rows + group - 1) / group).x;
+  return LAUNCH(queue, "gemm_loose", grid, assay_dim(32 * warps_m * WARPS_N), 0, 1, defines, args);
 }
 
 static bool has_aligned_rows(const assay_tensor *x) {

@@ -11,7 +11,7 @@ import unittest
 import numpy
 
 from assay.bench import __main__ as bench
-from assay.bench import _measure, _report, _spaces, _statistics, _suite, _variants
+from assay.bench import _gate, _measure, _problems, _report, _spaces, _statistics, _suite, _variants
 
 SPACE = _spaces.NumpySpace()
 SMALL = "17x33:sliced"
@@ -103,6 +103,19 @@ class Gate(unittest.TestCase):
 
         right.call()  # what an earlier kernel left must not help
         self.assertIn("wrong", self.run_variant(one, all_but_one_row, right.out).failed["spoilt"])
+
+    def test_rounded_products_are_allowed_where_it_is_said(self):
+        problem = _problems.PROBLEMS["softmax_backward"](SPACE, case_of("softmax_backward", "40x700:packed"))
+        problem.fill(3)
+        gate = _gate.Gate(problem, None)
+
+        def framework(lost):
+            products = (problem.y * problem.g).astype("f8") * (1 + lost)
+            return (products - problem.y.astype("f8") * products.sum(1)[:, None]).astype("f2")
+
+        self.assertFalse(gate.judge(framework(0)).right)
+        self.assertTrue(gate.judge(framework(0), more=problem.rounded_products).right)
+        self.assertFalse(gate.judge(framework(2.0**-10), more=problem.rounded_products).right)
 
     def test_another_shape_or_type(self):
         self.assertIn("shape (33, 17)", self.run_with(lambda result: result.T).failed["spoilt"])

@@ -190,11 +190,11 @@ class Peers(unittest.TestCase):
                 gate = _gate.Gate(problem, None)
                 for peer in peers_of(problem):
                     result = peer.call()
-                    found = gate.judge(result, peer.slack)
+                    found = gate.judge(result, peer.slack, peer.more)
                     self.assertTrue(found.right, f"{name} {text} {peer.name}: {found.reason}")
                     self.assertEqual(found.compared, math.prod(problem.shape))
                     result[(-1,) * len(problem.shape)] = float("nan")
-                    found = gate.judge(result, peer.slack)
+                    found = gate.judge(result, peer.slack, peer.more)
                     self.assertIn("1 element is wrong", found.reason)
                     self.assertFalse(found.right)
                     count += 1

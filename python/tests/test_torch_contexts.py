@@ -54,7 +54,7 @@ class Compiled(unittest.TestCase):
                     return function(*inputs, **options) * 2
 
                 result = torch.compile(doubled, fullgraph=True, dynamic=False)(*inputs)
-                found = _gate.Gate(problem, None).judge(result / 2, 1)  # both exact
+                found = _gate.Gate(problem, None).judge(result / 2)  # both exact
                 self.assertTrue(found.right, f"{operator.name} {problem.case.name} on {device}: {found.reason}")
 
 
@@ -66,7 +66,7 @@ class Contexts(unittest.TestCase):
                 yield problem, variant
 
     def right(self, problem, variant, result, where):
-        found = _gate.Gate(problem, None).judge(result, 1)
+        found = _gate.Gate(problem, None).judge(result)
         where = f"{problem.case.operator} {problem.case.name}, {variant.name}, {where}"
         self.assertTrue(found.right, f"{where}: {found.reason}")
 

@@ -28,7 +28,7 @@ class Gate:
                 dtype = problem.case.dtype
                 self.parts = [(index, self.space.round(wanted, dtype), None) for index, wanted, _ in self.parts]
 
-    def judge(self, result, slack):
+    def judge(self, result, slack=1, more=None):
         result = self.space.adopt(result)
         if tuple(result.shape) != tuple(self.problem.shape) or result.dtype != self.space.dtype(
             self.problem.case.dtype
@@ -37,12 +37,14 @@ class Gate:
         found = Verdict()
         with self.space.quiet():
             for index, wanted, allowed in self.parts:
-                found.add(self._part(self.space.double(result[index]), wanted, allowed, slack))
+                if not self.exact:
+                    allowed = slack * allowed + (more(index) if more else 0.0)
+                found.add(self._part(self.space.double(result[index]), wanted, allowed))
         return found
 
-    def _part(self, got, wanted, allowed, slack):
+    def _part(self, got, wanted, allowed):
         errors = abs(got - wanted)
-        limit = errors * 0.0 if self.exact else slack * allowed
+        limit = errors * 0.0 if self.exact else allowed
         # A comparison with NaN is false, so it is `all` that finds it: nothing else may be asked first.
         within = errors <= limit
         found = Verdict(bool(within.all()))

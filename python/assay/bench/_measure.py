@@ -104,7 +104,7 @@ class CaseRun:
 
     def judge(self, gate, variant, result):
         self.space.wait()
-        found = gate.judge(result, variant.slack)
+        found = gate.judge(result, variant.slack, variant.more)
         self.verdicts[variant.name].add(found)
         if not found.right:
             raise Wrong(found.reason)

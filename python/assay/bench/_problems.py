@@ -102,6 +102,12 @@ class SoftmaxBackward(Problem):
             chain = (6 + _steps(self.shape[1])) * U * abs(product).sum(1)[:, None]
             yield index, wanted, abs(y) * (chain + 2 * U * abs(away)) + self.rounding(wanted)
 
+    def rounded_products(self, index):
+        """What it adds to the error that y * g is rounded to the operands' type, before the sum and in the result."""
+        y, g = self.space.double(self.y[index]), self.space.double(self.g[index])
+        lost = self.rounding(y * g)
+        return (lost + abs(y) * lost.sum(1)[:, None]) * (1 + 2.0**-7)  # and is rounded with the result
+
 
 class FusedGemm(Problem):
     has_exact = True

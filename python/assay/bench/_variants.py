@@ -16,7 +16,8 @@ HARNESS = ("python/assay/bench/_problems.py", "python/assay/bench/_variants.py")
 @dataclasses.dataclass
 class Variant:
     """A way to compute the case. `call` takes nothing and returns the output. One that rounds more often than the
-    contract allows is held to `slack` times the allowed error, which its report says. `start` runs once, before the
+    contract allows is held to `slack` times the allowed error, which its report says, or to `more(index)` beside it, if
+    what it loses is known: then `rounding` says what. `start` runs once, before the
     gate: what compiles, or is missing here, shows there."""
 
     name: str
@@ -26,6 +27,7 @@ class Variant:
     sources: tuple
     call: Callable
     slack: float = 1
+    more: Callable | None = None
     out: object = None  # the array that every call writes; None: each call makes its own
     trace: bool = False  # whether the report should say which kernels ran
 

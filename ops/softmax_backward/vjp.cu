@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vjp.cu - the gradient of softmax on a GPU: three kernels, chosen by how the rows lie in memory.
+ * vjp.cu - the gradient of softmax on a GPU: two kernels for rows, chosen by how these lie in memory.
+ * Transposed views, whose rows lie side by side, are for vjp_strip.cu.
  *
  *   vjp_rows            column strides 1: 16-byte loads, y and g stay in registers from the sum to
  *                       the result; with SHIFTED rows may begin anywhere
- *   vjp_columns         neighbouring rows side by side (transposed views): a lane owns a row, results
- *                       leave through a tile in shared memory, so that all accesses are coalesced
  *   vjp_rows_elements   any strides, any width: two passes over the row, the second from cache
  *
  * builds: vjp_rows DTYPE=0,1,2 WARPS=4 GROUP_WARPS=1 VECTORS=4 SHIFTED=0,1
  * builds: vjp_rows DTYPE=0,1,2 WARPS=8 GROUP_WARPS=8 VECTORS=8 SHIFTED=0,1
  * builds: vjp_rows DTYPE=0,1,2 WARPS=9 GROUP_WARPS=9 VECTORS=2 SHIFTED=0,1
  * builds: vjp_rows DTYPE=1 WARPS=16 GROUP_WARPS=16 VECTORS=2,4 SHIFTED=0,1
- * builds: vjp_columns DTYPE=0,1,2 WARPS=4,8
  * builds: vjp_rows_elements DTYPE=0,1,2 WARPS=8 GROUP_WARPS=1,8
  */
 #include "assay/kernel.h"
@@ -29,7 +27,6 @@ typedef struct vjp_args {
 #ifdef ASSAY_DEVICE
 
 /* A row belongs to a group of GROUP_WARPS warps: one warp, or the whole block. */
-#ifdef GROUP_WARPS
 #define GROUP_THREADS (32 * GROUP_WARPS)
 #define GROUPS        (WARPS / GROUP_WARPS)
 
@@ -44,7 +41,6 @@ static __device__ float group_sum(float value, float *part) {
   for (int k = 0; k < GROUP_WARPS; ++k) sum += part[k];
   return sum;
 }
-#endif
 
 #ifdef VECTORS
 /* Blocks that an SM should have room for: 36 warps, where a thread holds little. */
@@ -111,7 +107,7 @@ KERNEL(vjp_rows, vjp_args, 32 * WARPS, LEAST) {
     }
   }
 }
-#elif defined(GROUP_WARPS)
+#else
 KERNEL(vjp_rows_elements, vjp_args, 32 * WARPS) {
   __shared__ float part[2][WARPS];
   const int thread = (int)threadIdx.x % GROUP_THREADS;
@@ -133,56 +129,11 @@ KERNEL(vjp_rows_elements, vjp_args, 32 * WARPS) {
     }
   }
 }
-#else
-enum { TILE = 64 }; /* columns of dx that are written at a time */
-enum { PARTS = 8 }; /* partial sums of a thread: with four warps, 32 of a row */
-
-/* What one warp sees of the sum of a row: PARTS columns, then those PARTS * WARPS further on. */
-static __device__ float take_columns(const element *y, const element *g, const vjp_args args, int warp) {
-  float part[PARTS] = {0};
-  for (int64_t c0 = warp * PARTS; c0 < args.columns; c0 += WARPS * PARTS) {
-#pragma unroll
-    for (int k = 0; k < PARTS; ++k) {
-      if (c0 + k < args.columns)
-        part[k] += element_load(y, (c0 + k) * args.y_column_stride) *
-                   element_load(g, (c0 + k) * args.g_column_stride);
-    }
-  }
-  return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
-}
-
-/* Lane l of every warp owns row `first + l`; the warps of the block share its columns. */
-KERNEL(vjp_columns, vjp_args, 32 * WARPS) {
-  __shared__ float part[WARPS][32];
-  __shared__ float tile[TILE][33]; /* one column wider, so that a row of it touches every bank */
-  const int lane = (int)threadIdx.x % 32;
-  const int warp = (int)threadIdx.x / 32;
-  for (int64_t first = (int64_t)blockIdx.x * 32; first < args.rows; first += (int64_t)gridDim.x * 32) {
-    const int64_t mine = first + lane < args.rows ? first + lane : first;
-    const element *y = (const element *)args.y + mine * args.y_row_stride;
-    const element *g = (const element *)args.g + mine * args.g_row_stride;
-    part[warp][lane] = take_columns(y, g, args, warp);
-    __syncthreads();
-    float dot = 0.0f;
-    for (int k = 0; k < WARPS; ++k) dot += part[k][lane];
-    for (int64_t c0 = 0; c0 < args.columns; c0 += TILE) {
-      for (int c = warp; c < TILE && c0 + c < args.columns; c += WARPS) {
-        const float p = element_load(y, (c0 + c) * args.y_column_stride);
-        tile[c][lane] = p * (element_load(g, (c0 + c) * args.g_column_stride) - dot);
-      }
-      __syncthreads();
-      for (int r = warp; r < 32 && first + r < args.rows; r += WARPS) {
-        element *dx = (element *)args.dx + (first + r) * args.columns + c0;
-        for (int c = lane; c < TILE && c0 + c < args.columns; c += 32) element_store(dx, c, tile[c][r]);
-      }
-      __syncthreads();
-    }
-  }
-}
 #endif
 
 #else
 #include "vjp.h"
+#include "vjp_gpu.h"
 
 /* Of 16 bytes: what a warp's row has at most, and a thread. Longer rows are read twice. */
 enum { WARP_VECTORS = 32, VECTORS_MOST = 8 };
@@ -233,8 +184,8 @@ static assay_status launch_elements(const vjp_args *args, assay_dtype dtype, int
   return launch("vjp_rows_elements", args, warps, group, defines, queue);
 }
 
-assay_status assay_vjp_cuda(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
-                            assay_queue *queue) {
+static assay_status call(const assay_tensor *in, const assay_tensor *out, const int64_t *opt, bool clusters,
+                         assay_queue *queue) {
   const assay_tensor *y = &in[ASSAY_SOFTMAX_BACKWARD_Y];
   const assay_tensor *g = &in[ASSAY_SOFTMAX_BACKWARD_G];
   const assay_tensor *dx = &out[ASSAY_SOFTMAX_BACKWARD_DX];
@@ -246,13 +197,19 @@ assay_status assay_vjp_cuda(const assay_tensor *in, const assay_tensor *out, con
   const bool adjacent = y->stride[1] == 1 && g->stride[1] == 1;
   if ((adjacent || args.columns == 1) && launch_vectors(&args, y->dtype, warps, queue, &status))
     return status;
-  const bool columns = y->stride[0] == 1 && g->stride[0] == 1 && y->stride[1] != 1 && g->stride[1] != 1;
-  if (!columns || args.rows == 1) return launch_elements(&args, y->dtype, warps, queue);
-  const int64_t shared_by = warps != 0 ? warps : 8; /* warps share the columns of 32 rows */
-  const assay_define defines[] = {{"DTYPE", y->dtype}, {"WARPS", shared_by}, {NULL, 0}};
-  const int64_t blocks = (args.rows + 31) / 32;
-  return LAUNCH(queue, "vjp_columns", assay_dim(blocks < 1 << 20 ? blocks : 1 << 20),
-                assay_dim(32 * shared_by), 0, 1, defines, args);
+  const bool side_by_side = y->stride[0] == 1 && g->stride[0] == 1 && y->stride[1] != 1 && g->stride[1] != 1;
+  if (!side_by_side || args.rows == 1) return launch_elements(&args, y->dtype, warps, queue);
+  return assay_vjp_strips(y, g, dx, warps, clusters, queue);
+}
+
+assay_status assay_vjp_cuda(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                            assay_queue *queue) {
+  return call(in, out, opt, false, queue);
+}
+
+assay_status assay_vjp_cluster(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                               assay_queue *queue) {
+  return call(in, out, opt, true, queue);
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "cpu.h"
 #include "tensor.h"
+#include "vjp_gpu.h"
 
 enum { WORKSHOP_COLUMNS = 8192 };
 
@@ -202,6 +203,13 @@ static const assay_variant variants[] = {
      .features = ASSAY_CPU_AVX2,
      .entry = {assay_vjp_avx2}},
 #endif
+    {.name = "cluster",
+     .note = "as cuda; columns in strips that the blocks of a cluster share, each read once",
+     .backend = ASSAY_CUDA,
+     .lowest_arch = 90,
+     .knobs = cuda_knobs,
+     .knob_count = 1,
+     .entry = {assay_vjp_cluster}},
     {.name = "cuda",
      .note = "rows in registers by 16-byte loads, columns through a tile, any strides by elements",
      .backend = ASSAY_CUDA,

@@ -60,6 +60,9 @@ static const assay_row ragged_rows[] = {PAIR(13, 101, FLOATS, PACKED), PAIR(7, 1
                                         PAIR(3, 4093, FLOATS, PACKED), PAIR(17, 19, FLOATS, BOTH_WAYS)};
 static const assay_row widest_rows[] = {PAIR(3, 8191, FLOATS, PACKED), PAIR(2, 8192, FLOATS, BOTH_WAYS)};
 static const assay_row many_rows[] = {PAIR(1031, 3, FLOATS, BOTH_WAYS), PAIR(2053, 33, FP32, BOTH_WAYS)};
+/* Too large for the paths that small views take; clusters of two and of four blocks, where there are any. */
+static const assay_row tall_rows[] = {PAIR(8200, 520, FP32 | FP16, TRANSPOSED),
+                                      PAIR(4104, 1032, BF16, TRANSPOSED)};
 static const assay_row no_rows[] = {DEGENERATE(0, 5, FLOATS, PACKED, assay_vjp_fill_pair, 1, 1),
                                     DEGENERATE(0, 8192, FP32, TRANSPOSED, assay_vjp_fill_pair, 1, 1)};
 static const assay_row fp16_rows[] = {ROW(3, 4096, FP16, PACKED, assay_vjp_fill_pair, 2, 1),
@@ -70,7 +73,8 @@ static const assay_row as_given_rows[] = {ROW(5, 33, FLOATS, BOTH_WAYS, assay_vj
                                           ROW(3, 1030, FLOATS, PACKED, assay_vjp_fill_signed, 0.5, 2)};
 static const assay_row flat_rows[] = {DEGENERATE(3, 64, FLOATS, BOTH_WAYS, assay_vjp_fill_flat, 0, 3),
                                       DEGENERATE(2, 1024, FLOATS, PACKED, assay_vjp_fill_flat, 0, -96),
-                                      DEGENERATE(2, 8192, FLOATS, PACKED, assay_vjp_fill_flat, 0, 1.5)};
+                                      DEGENERATE(2, 8192, FLOATS, BOTH_WAYS, assay_vjp_fill_flat, 0, 1.5),
+                                      DEGENERATE(40, 2048, FLOATS, TRANSPOSED, assay_vjp_fill_flat, 0, 1.5)};
 static const assay_row one_hot_rows[] = {ROW(33, 33, FLOATS, BOTH_WAYS, assay_vjp_fill_one_hot, 0.5, 1),
                                          ROW(3, 1025, FLOATS, PACKED, assay_vjp_fill_one_hot, 0.5, 4),
                                          DEGENERATE(5, 65, FLOATS, PACKED, assay_vjp_fill_one_hot, 1, 1)};
@@ -90,9 +94,9 @@ static const assay_row adjoint_rows[] = {ROW(4, 33, FLOATS, BOTH_WAYS, assay_vjp
 static const assay_row row_sum_rows[] = {ROW(6, 64, FLOATS, BOTH_WAYS | GENERAL, assay_vjp_fill_pair, 1, 1),
                                          ROW(3, 700, FLOATS, PACKED, assay_vjp_fill_pair, 1, 5)};
 
-static const assay_row transposed_rows[] = {PAIR(5, 3, FLOATS, TRANSPOSED), PAIR(37, 129, FLOATS, TRANSPOSED),
-                                            PAIR(64, 64, FLOATS, TRANSPOSED),
-                                            PAIR(3, 1500, FLOATS, TRANSPOSED)};
+static const assay_row transposed_rows[] = {
+    PAIR(5, 3, FLOATS, TRANSPOSED), PAIR(37, 129, FLOATS, TRANSPOSED), PAIR(64, 64, FLOATS, TRANSPOSED),
+    PAIR(3, 1500, FLOATS, TRANSPOSED), PAIR(72, 2056, FLOATS, TRANSPOSED)};
 static const assay_row y_transposed_rows[] = {PAIR(5, 3, FLOATS, Y_TRANSPOSED),
                                               PAIR(70, 131, FLOATS, Y_TRANSPOSED)};
 static const assay_row g_transposed_rows[] = {PAIR(5, 3, FLOATS, G_TRANSPOSED),
@@ -100,8 +104,8 @@ static const assay_row g_transposed_rows[] = {PAIR(5, 3, FLOATS, G_TRANSPOSED),
 static const assay_row y_sliced_rows[] = {PAIR(5, 3, FLOATS, Y_SLICED), PAIR(9, 129, FLOATS, Y_SLICED)};
 static const assay_row g_sliced_rows[] = {PAIR(5, 3, FLOATS, G_SLICED), PAIR(9, 129, FLOATS, G_SLICED)};
 static const assay_row sliced_rows[] = {PAIR(5, 3, FLOATS, SLICED), PAIR(9, 129, FLOATS, SLICED)};
-static const assay_row sliced_columns_rows[] = {PAIR(5, 3, FLOATS, SLICED_T),
-                                                PAIR(35, 130, FLOATS, SLICED_T)};
+static const assay_row sliced_columns_rows[] = {PAIR(5, 3, FLOATS, SLICED_T), PAIR(35, 130, FLOATS, SLICED_T),
+                                                PAIR(38, 1601, FLOATS, SLICED_T)};
 static const assay_row stepped_rows[] = {PAIR(5, 3, FLOATS, STEPPED), PAIR(9, 129, FLOATS, STEPPED)};
 static const assay_row general_rows[] = {PAIR(5, 3, FLOATS, GENERAL), PAIR(19, 131, FLOATS, GENERAL)};
 static const assay_row row_broadcast_rows[] = {PAIR(7, 5, FLOATS, ROW_BROADCAST),
@@ -154,18 +158,22 @@ static const assay_row warps_rows[] = {
     WITH_WARPS(1100, 260, FP16, PACKED, 8),
 };
 static const assay_row order_rows[] = {PAIR(3, 200, FP32, BOTH_WAYS), PAIR(2, 1160, FP16, BOTH_WAYS),
+                                       PAIR(8, 3200, FP16, TRANSPOSED),
                                        WITH_WARPS(1060, 130, FP32, PACKED, 8)};
 static const assay_row stream_rows[] = {PAIR(33, 257, FLOATS, BOTH_WAYS), PAIR(64, 1024, FP16, BOTH_WAYS)};
 static const assay_row thread_rows[] = {PAIR(100, 1025, FP32, BOTH_WAYS)};
 static const assay_row thread_count_rows[] = {PAIR(301, 257, FLOATS, BOTH_WAYS)};
 static const assay_row wide_rows[] = {
+    ROW(11, 8712, FLOATS, TRANSPOSED | SLICED_T, assay_vjp_fill_shifted, 1, 1),
+    ROW(8, 9001, FLOATS, TRANSPOSED, assay_vjp_fill_shifted, 1, 1),
     ROW(3, 65537, FLOATS, PACKED, assay_vjp_fill_shifted, 1, 1),
     ROW(2, 131073, FLOATS, PACKED | GENERAL, assay_vjp_fill_shifted, 1, 1),
     ROW(2, 262145, FP16, PACKED | Y_TRANSPOSED, assay_vjp_fill_shifted, 1, 1)};
 
-static const assay_row sanitize_rows[] = {PAIR(3, 70, FP32, BOTH_WAYS),
-                                          PAIR(2, 300, FP16 | BF16, PACKED | GENERAL),
-                                          PAIR(2, 1160, FP16, PACKED), SHIFTED(2, 131, BF16, PACKED, 1)};
+static const assay_row sanitize_rows[] = {
+    PAIR(3, 70, FP32, BOTH_WAYS),    PAIR(2, 300, FP16 | BF16, PACKED | GENERAL),
+    PAIR(2, 1160, FP16, PACKED),     SHIFTED(2, 131, BF16, PACKED, 1),
+    PAIR(8, 3200, FP16, TRANSPOSED), PAIR(3, 300, FP16, SLICED_T)};
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
@@ -221,6 +229,9 @@ const assay_check assay_vjp_checks[] = {
           ROWS(column_broadcast_rows)),
     CHECK("layouts", "overlapping_windows", S, "rows that share elements are taken to be separate",
           ROWS(window_rows)),
+    BACKEND_CHECK("layouts", "tall_views", M, ASSAY_ON_SIMT | ASSAY_ON_CUDA,
+                  "strips of a large transposed view overlap, or leave rows out", ROWS(tall_rows),
+                  .scope = ASSAY_SCOPE_LIBRARY),
     CHECK("layouts", "misaligned_base", S, "vector loads need an aligned base", ROWS(misaligned_rows)),
 
     CHECK("extremes", "dominant_position", S, "one position is left out of the dot product",

@@ -10,9 +10,10 @@
  * ldmatrix reads lie in different banks.
  *
  * builds: gemm_tiles DTYPE=1,2 TILE_M=128 TILE_N=256 TILE_K=64 STAGES=3 WARPS_M=2 WARPS_N=4 BLOCKS=1
- * builds: gemm_tiles DTYPE=1 TILE_M=128 TILE_N=128 TILE_K=64 STAGES=3 WARPS_M=2 WARPS_N=2 BLOCKS=2
+ * builds: gemm_tiles DTYPE=1 TILE_M=64,128 TILE_N=128 TILE_K=64 STAGES=4 WARPS_M=2 WARPS_N=4 BLOCKS=1
  * builds: gemm_tiles DTYPE=2 TILE_M=64 TILE_N=64 TILE_K=64 STAGES=4 WARPS_M=2 WARPS_N=2 BLOCKS=2
  * builds: gemm_tiles DTYPE=1 TILE_M=32 TILE_N=64 TILE_K=128 STAGES=3 WARPS_M=2 WARPS_N=2 BLOCKS=1
+ * builds: gemm_tiles DTYPE=1 TILE_M=16 TILE_N=128 TILE_K=64 STAGES=4 WARPS_M=1 WARPS_N=4 BLOCKS=1
  */
 #include "assay/kernel.h"
 
@@ -20,9 +21,8 @@ typedef struct gemm_args {
   const void *a, *b, *bias;
   void *c;
   int64_t m, n, k;
-  int64_t a_stride, b_stride, c_stride; /* from row to row, in elements */
-  uint32_t grid_rows, grid_columns;
-  uint32_t group_bits;    /* of a number less than the rows of tiles of a group: 0, 2 or 3 */
+  int64_t a_stride, b_stride, c_stride;         /* from row to row, in elements */
+  uint32_t grid_rows, grid_columns, group_bits; /* in tiles; a group is 1 << group_bits rows of them */
   uint32_t whole_vectors; /* whether every row of C consists of aligned vectors of 16 bytes */
 } gemm_args;
 
@@ -37,11 +37,9 @@ enum {
 };
 enum { HIGH = WARP_M / 16, WIDE = WARP_N / 8, DEEP = TILE_K / 16 }; /* fragments of a warp */
 
-/* Where a chunk of 8 elements lies in a shared tile. Rows of 128 bytes and more cover all banks, and eight
- * rows turn differently; of rows of 64 bytes, two cover all banks. */
+/* Where a chunk of 8 elements lies in a shared tile: a row covers all banks, and eight rows turn. */
 static __device__ __forceinline__ unsigned place(unsigned row, unsigned chunk, unsigned columns) {
-  const unsigned turn = columns >= 64 ? row % 8 : row / 2 % 4;
-  return row * columns + (chunk ^ turn) * 8;
+  return row * columns + (chunk ^ row % 8) * 8;
 }
 
 /* The tile at position `pid` of the grouped order (gemm_order.c). */
@@ -109,8 +107,7 @@ static __device__ __forceinline__ float relu(float x) {
   return x < 0.0f ? 0.0f : x;
 }
 
-/* Four lanes hold pairs of the same row, the first two columns of four fragments in lane 0 and so on. Now
- * lane t gets all eight columns of fragment t. */
+/* Four lanes hold a row of four fragments, each two columns of all. Now lane t gets those of fragment t. */
 static __device__ __forceinline__ void transpose(vector16 *words) {
 #pragma unroll
   for (int distance = 1; distance <= 2; distance *= 2) {
@@ -167,13 +164,13 @@ static __device__ __forceinline__ void clear(float sums[HIGH][WIDE][4]) {
 
 /* ---- copies -------------------------------------------------------------------------------------------- */
 
-/* A thread copies A_COPIES chunks of A and B_COPIES of B a step, all in one column; A_STEP and B_STEP rows
- * lie between them. In the main loop they are dealt out to the rows of fragments before the step's last 16.
- */
+/* A thread copies A_COPIES chunks of A and B_COPIES of B a step, all in one column, A_STEP and B_STEP rows
+ * apart. In the main loop they are dealt out to the rows of fragments before the step's last 16. */
 enum { A_ACROSS = TILE_K / 8, A_STEP = THREADS / A_ACROSS, A_COPIES = TILE_M / A_STEP };
 enum { B_ACROSS = TILE_N / 8, B_STEP = THREADS / B_ACROSS, B_COPIES = TILE_K / B_STEP };
 enum { SLOTS = (DEEP - 1) * HIGH };
 static_assert(TILE_M % A_STEP == 0 && TILE_K % B_STEP == 0, "all threads must have as many chunks to copy");
+static_assert(TILE_K >= 64 && TILE_N >= 64, "a row of a tile must cover all banks");
 
 /* What is loaded next: a step along k of a tile. The host half has seen to it that 32 bits count k. */
 typedef struct tile_cursor {
@@ -328,14 +325,13 @@ assay_kernel assay_gemm_tiles;
 
 typedef struct gemm_tiling {
   int64_t tile_m, tile_n, tile_k, stages, warps_m, warps_n, blocks; /* the defines of the kernel */
+  int64_t cost; /* of a wave of tiles, in the unit of the others: as an H200 took them */
 } gemm_tiling;
 
-/* By height; the least stand first. */
 static const gemm_tiling tilings[] = {
-    {16, 128, 64, 4, 1, 4, 1},  {32, 64, 128, 3, 2, 2, 1},  {64, 64, 64, 4, 2, 2, 2},
-    {128, 128, 64, 3, 2, 2, 2}, {128, 256, 64, 3, 2, 4, 1},
+    {16, 128, 64, 4, 1, 4, 1, 85},  {32, 64, 128, 3, 2, 2, 1, 79},   {64, 64, 64, 4, 2, 2, 2, 170},
+    {64, 128, 64, 4, 2, 4, 1, 165}, {128, 128, 64, 4, 2, 4, 1, 240}, {128, 256, 64, 3, 2, 4, 1, 420},
 };
-enum { TILINGS = sizeof tilings / sizeof tilings[0] };
 
 static int64_t tile_count(const gemm_tiling *tiling, int64_t m, int64_t n) {
   return (m + tiling->tile_m - 1) / tiling->tile_m * ((n + tiling->tile_n - 1) / tiling->tile_n);
@@ -345,15 +341,19 @@ static int64_t shared_bytes(const gemm_tiling *tiling) {
   return tiling->stages * tiling->tile_k * (tiling->tile_m + tiling->tile_n) * 2;
 }
 
-/* The largest tiles of which there is one for seven of eight multiprocessors or more, or those of the height
- * that was asked for. */
+/* The tiles whose waves cost least, of the height that was asked for. Those of every height fit every GPU. */
 static const gemm_tiling *choose(int64_t m, int64_t n, int64_t tile_m, const cuda_device_info *info) {
-  for (int i = TILINGS - 1; i > 0; i--) {
-    const bool enough = tile_count(&tilings[i], m, n) * 8 >= info->multiprocessors * INT64_C(7);
-    const bool fits = shared_bytes(&tilings[i]) <= info->shared_bytes_most;
-    if (fits && (tile_m != 0 ? tilings[i].tile_m == tile_m : enough)) return &tilings[i];
+  const gemm_tiling *best = NULL;
+  int64_t least = INT64_MAX;
+  for (size_t i = 0; i < sizeof tilings / sizeof tilings[0]; i++) {
+    const gemm_tiling *one = &tilings[i];
+    const int64_t waves = (tile_count(one, m, n) - 1) / (one->blocks * info->multiprocessors) + 1;
+    const bool fits = shared_bytes(one) <= info->shared_bytes_most;
+    if (!fits || (tile_m != 0 && one->tile_m != tile_m) || waves * one->cost >= least) continue;
+    best = one;
+    least = waves * one->cost;
   }
-  return tile_m == 0 && m > 16 ? &tilings[1] : &tilings[0];
+  return best;
 }
 
 /* Rows of A and B begin at multiples of 16 bytes, and 32 bits count k and tiles. */

@@ -81,7 +81,9 @@ static const assay_row depth_tail_rows[] = {
 };
 static const assay_row ragged_rows[] = {NORMAL(13, 101, 17), NORMAL(101, 13, 31), NORMAL(61, 67, 71),
                                         NORMAL(17, 19, 211)};
-static const assay_row many_tile_rows[] = {NORMAL(130, 131, 1100), NORMAL(300, 70, 40), NORMAL(70, 300, 40)};
+/* The last two are large enough for the largest tiles in the emulator, which has eight multiprocessors. */
+static const assay_row many_tile_rows[] = {NORMAL(130, 131, 1100), NORMAL(300, 70, 40), NORMAL(70, 300, 40),
+                                           NORMAL(639, 109, 72), NORMAL(70, 1030, 136)};
 static const assay_row tall_rows[] = {NORMAL(2053, 5, 3), NORMAL(1037, 33, 9)};
 static const assay_row wide_rows[] = {NORMAL(5, 4099, 3), NORMAL(3, 2081, 9)};
 static const assay_row bias_rows[] = {

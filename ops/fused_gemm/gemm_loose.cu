@@ -57,25 +57,27 @@ typedef struct loose_pair {
 } loose_pair;
 
 /* A thread's pairs of a tile whose rows have `across` pairs; `from` is where the first of them is. What the
- * matrix does not have becomes 0. */
+ * matrix does not have becomes 0. Each load has one condition, so that no thread branches around it. */
 static __device__ __forceinline__ void fetch(loose_pair *pairs, const int count, const int across,
                                              const element *from, int64_t stride, int rows_left,
                                              int columns_left, bool aligned) {
   const int first = (int)threadIdx.x / across;
   const int left = columns_left - (int)threadIdx.x % across * 2;
-  const int rows = left > 0 ? rows_left : 0;
+  const int lows = left > 0 ? rows_left - first : 0, highs = left > 1 ? rows_left - first : 0;
+  const element *at = from;
+  if (aligned) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      pairs[i].low = i * (THREADS / across) < highs ? *(const uint32_t *)at : 0;
+      pairs[i].high = 0;
+      at += THREADS / across * stride;
+    }
+    if (left != 1) return;
+  }
 #pragma unroll
   for (int i = 0; i < count; ++i) {
-    const int row = first + i * (THREADS / across);
-    pairs[i].low = pairs[i].high = 0;
-    if (row < rows) {
-      if (aligned && left > 1) {
-        pairs[i].low = *(const uint32_t *)from;
-      } else {
-        pairs[i].low = from[0];
-        if (left > 1) pairs[i].high = from[1];
-      }
-    }
+    pairs[i].low = i * (THREADS / across) < lows ? from[0] : 0;
+    pairs[i].high = i * (THREADS / across) < highs ? from[1] : 0;
     from += THREADS / across * stride;
   }
 }
@@ -228,9 +230,9 @@ assay_kernel assay_gemm_cuda;
 
 /* PART_MOST: a launch takes so many rows and columns of C at most, so that 32 bits count its tiles.
  * SMALL: below so many products, copies with aligned rows would take longer than loose rows do.
- * DEEP: so much of k is one step; more is in steps of half of that.
- * FEW_BLOCKS: they all run at once on a large GPU. */
-enum { TILE_N = 64, DEEP = 64, WARPS_N = 4, PART_MOST = 1 << 19, SMALL = 1 << 24, FEW_BLOCKS = 128 };
+ * DEEP: so much of k is a step, or half of it where that is all.
+ * MANY_BLOCKS: a few for each multiprocessor of a large GPU. */
+enum { TILE_N = 64, DEEP = 64, WARPS_N = 4, PART_MOST = 1 << 19, SMALL = 1 << 24, MANY_BLOCKS = 512 };
 
 /* Of packed rows that begin at multiples of 16 bytes. */
 static int64_t aligned_stride(int64_t columns) {
@@ -255,11 +257,10 @@ static assay_status align_rows(const assay_tensor *from, assay_tensor *to, assay
                 defines, args);
 }
 
-/* Rows of a tile where the caller has no wish: few, so that a thread has few loads to wait for, while all
- * blocks run at once and their steps along k are few as well. */
-static int64_t choose_height(int64_t m, int64_t n, int64_t k) {
-  const int64_t blocks = (m + 15) / 16 * ((n + TILE_N - 1) / TILE_N);
-  return k <= DEEP && blocks <= FEW_BLOCKS ? 16 : 32;
+/* Rows of a tile where the caller has no wish: few, so that a thread has few loads to wait for, unless there
+ * are blocks enough without that. */
+static int64_t choose_height(int64_t m, int64_t n) {
+  return (m + 15) / 16 * ((n + TILE_N - 1) / TILE_N) <= MANY_BLOCKS ? 16 : 32;
 }
 
 static assay_status multiply_loose(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
@@ -268,7 +269,7 @@ static assay_status multiply_loose(const assay_tensor *in, const assay_tensor *o
   const assay_tensor *b = &in[ASSAY_FUSED_GEMM_B];
   const int64_t m = a->shape[0], n = b->shape[1], k = a->shape[1];
   const int64_t tile_m =
-      opt[ASSAY_FUSED_GEMM_TILE_M] != 0 ? opt[ASSAY_FUSED_GEMM_TILE_M] : choose_height(m, n, k);
+      opt[ASSAY_FUSED_GEMM_TILE_M] != 0 ? opt[ASSAY_FUSED_GEMM_TILE_M] : choose_height(m, n);
   const int64_t warps_m = tile_m == 32 ? 2 : 1;
   const int64_t grid_rows = (m + tile_m - 1) / tile_m;
   const int64_t asked = opt[ASSAY_FUSED_GEMM_GROUP] != 0 ? opt[ASSAY_FUSED_GEMM_GROUP] : 8;
@@ -289,7 +290,7 @@ static assay_status multiply_loose(const assay_tensor *in, const assay_tensor *o
   const assay_define defines[] = {{"DTYPE", a->dtype},
                                   {"TILE_M", tile_m},
                                   {"TILE_N", TILE_N},
-                                  {"TILE_K", k > DEEP / 2 && k <= DEEP ? DEEP : DEEP / 2},
+                                  {"TILE_K", k > DEEP / 2 ? DEEP : DEEP / 2},
                                   {"WARPS_M", warps_m},
                                   {"WARPS_N", WARPS_N},
                                   {NULL, 0}};

@@ -60,9 +60,10 @@ static const assay_row ragged_rows[] = {PAIR(13, 101, FLOATS, PACKED), PAIR(7, 1
                                         PAIR(3, 4093, FLOATS, PACKED), PAIR(17, 19, FLOATS, BOTH_WAYS)};
 static const assay_row widest_rows[] = {PAIR(3, 8191, FLOATS, PACKED), PAIR(2, 8192, FLOATS, BOTH_WAYS)};
 static const assay_row many_rows[] = {PAIR(1031, 3, FLOATS, BOTH_WAYS), PAIR(2053, 33, FP32, BOTH_WAYS)};
-/* Too large for the paths that small views take; clusters of two and of four blocks, where there are any. */
-static const assay_row tall_rows[] = {PAIR(8200, 520, FP32 | FP16, TRANSPOSED),
-                                      PAIR(4104, 1032, BF16, TRANSPOSED)};
+/* Strips of a GPU that small views do not get: whole ones, and such that clusters of two and four blocks
+ * share. */
+static const assay_row tall_rows[] = {PAIR(1032, 520, FLOATS, TRANSPOSED), PAIR(2056, 1032, BF16, TRANSPOSED),
+                                      PAIR(500, 1601, FP16, TRANSPOSED)};
 static const assay_row no_rows[] = {DEGENERATE(0, 5, FLOATS, PACKED, assay_vjp_fill_pair, 1, 1),
                                     DEGENERATE(0, 8192, FP32, TRANSPOSED, assay_vjp_fill_pair, 1, 1)};
 static const assay_row fp16_rows[] = {ROW(3, 4096, FP16, PACKED, assay_vjp_fill_pair, 2, 1),
@@ -165,7 +166,7 @@ static const assay_row thread_rows[] = {PAIR(100, 1025, FP32, BOTH_WAYS)};
 static const assay_row thread_count_rows[] = {PAIR(301, 257, FLOATS, BOTH_WAYS)};
 static const assay_row wide_rows[] = {
     ROW(11, 8712, FLOATS, TRANSPOSED | SLICED_T, assay_vjp_fill_shifted, 1, 1),
-    ROW(8, 9001, FLOATS, TRANSPOSED, assay_vjp_fill_shifted, 1, 1),
+    ROW(8, 16649, FLOATS, TRANSPOSED, assay_vjp_fill_shifted, 1, 1),
     ROW(3, 65537, FLOATS, PACKED, assay_vjp_fill_shifted, 1, 1),
     ROW(2, 131073, FLOATS, PACKED | GENERAL, assay_vjp_fill_shifted, 1, 1),
     ROW(2, 262145, FP16, PACKED | Y_TRANSPOSED, assay_vjp_fill_shifted, 1, 1)};

@@ -12,12 +12,11 @@
  * reading touch every bank once: whole lines, and the same piece of every VECTOR-th column. A tile is columns
  * of y that lie like this, and then, `apart` words further on, the same columns of g.
  *
- * builds: vjp_strip DTYPE=0 CHUNKS=2,4 WARPS=8 CLUSTERED=0
- * builds: vjp_strip DTYPE=1,2 CHUNKS=1,2,4 WARPS=8 CLUSTERED=0
- * builds: vjp_strip DTYPE=1 CHUNKS=1,4 WARPS=4 CLUSTERED=0
- * builds: vjp_strip DTYPE=0,1,2 CHUNKS=4 WARPS=8,16 CLUSTERED=1 from 90
- * builds: vjp_strip_twice DTYPE=0,1,2 CHUNKS=4 WARPS=8 CLUSTERED=0 TILE=256
- * builds: vjp_strip_twice DTYPE=0,1,2 CHUNKS=4 WARPS=8 CLUSTERED=1 TILE=256 from 90
+ * builds: vjp_strip DTYPE=0 CHUNKS=2 WARPS=8 CLUSTERED=0
+ * builds: vjp_strip DTYPE=1,2 CHUNKS=1,2 WARPS=4,8 CLUSTERED=0
+ * builds: vjp_strip DTYPE=0,1,2 CHUNKS=2 WARPS=4,8 CLUSTERED=1 from 90
+ * builds: vjp_strip_twice DTYPE=0,1,2 CHUNKS=4 WARPS=8,16 CLUSTERED=0 TILE=256
+ * builds: vjp_strip_twice DTYPE=0,1,2 CHUNKS=4 WARPS=8,16 CLUSTERED=1 TILE=256 from 90
  */
 #include "assay/kernel.h"
 
@@ -317,13 +316,16 @@ KERNEL(vjp_strip_twice, strip_args, THREADS) {
 #include "vjp_gpu.h"
 
 enum {
-  ONCE_BYTES = 96 * 1024,    /* of shared memory a block: what every architecture has */
-  SHARED_BYTES = 128 * 1024, /* the same in a cluster, whose block is alone on its multiprocessor then */
-  LINE_BYTES = 64,           /* of a column of a strip, where memory is read in these */
+  ONCE_BYTES = 96 * 1024,   /* of shared memory a block: what every architecture has */
+  BUSY_BYTES = 64 * 1024,   /* the same where a multiprocessor should have several blocks */
+  ALONE_BYTES = 128 * 1024, /* the same where each has one, in a cluster's architecture */
+  SECTOR_BYTES = 32,        /* of a column of a strip: memory and caches are read in these */
+  LINE_BYTES = 64,          /* the same of a strip that is read twice */
   TILE = 256,
   STAGES = 3,
-  FEW_BLOCKS = 512, /* fewer leave multiprocessors idle */
-  CACHED = 1 << 22, /* elements of a view that stays in L2, where short pieces of columns cost little */
+  CHIP = 128,       /* blocks that run at once on a large GPU, one a multiprocessor */
+  FEW_ROWS = 1024,  /* give strips of a sector too few blocks */
+  CLUSTER_MOST = 8, /* blocks of a cluster that every GPU with clusters can start */
 };
 
 static strip_operand operand_of(const assay_tensor *x, int64_t size) {
@@ -336,17 +338,34 @@ static int64_t part_of(int64_t columns, int64_t cluster) {
   return ((columns - 1) / cluster / 64 + 1) * 64;
 }
 
-/* Bytes of a column of a strip. Eight rows where the views stay in L2, and four blocks fit a multiprocessor;
- * without clusters also where columns fit no other way: a line that blocks side by side ask for piece by
- * piece costs less than one that is read twice. */
+/* Of y and g, in shared memory of a block. */
+static int64_t part_bytes(int64_t columns, int64_t cluster, int64_t bytes) {
+  return 2 * part_of(columns, cluster) * bytes;
+}
+
+/* Bytes of a column of a strip. Half a sector, of 16-bit types, where the views stay in a cache and blocks
+ * are few otherwise; without clusters also where columns fit no other way: a sector that two blocks ask for
+ * costs less than one that is read twice. */
 static int64_t strip_bytes(int64_t rows, int64_t columns, int64_t size, bool clusters) {
   const int64_t thin = 8 * size;
-  const int64_t part = part_of(columns, 1);
-  if (rows <= CACHED / columns && 2 * part * thin <= ONCE_BYTES / 2) return thin;
-  if (clusters || 2 * part * thin > ONCE_BYTES) return LINE_BYTES;
-  int64_t bytes = LINE_BYTES;
-  while (2 * part * bytes > ONCE_BYTES) bytes /= 2;
-  return bytes;
+  if (rows <= FEW_ROWS && part_bytes(columns, 1, thin) <= ONCE_BYTES / 2) return thin;
+  if (clusters && part_bytes(columns, CLUSTER_MOST, SECTOR_BYTES) <= ALONE_BYTES) return SECTOR_BYTES;
+  if (clusters) return LINE_BYTES;
+  if (part_bytes(columns, 1, SECTOR_BYTES) <= ONCE_BYTES) return SECTOR_BYTES;
+  return part_bytes(columns, 1, thin) <= ONCE_BYTES ? thin : LINE_BYTES;
+}
+
+/* Blocks that share a strip: few, so that each has long rows to write. Where all blocks of a grid run at
+ * once, one a multiprocessor, each may have a large part; further blocks are better small. */
+static int64_t choose_cluster(int64_t strips, int64_t columns, int64_t bytes) {
+  int64_t cluster = 1;
+  while (cluster < CLUSTER_MOST) {
+    const int64_t most = strips * cluster <= CHIP ? ALONE_BYTES : BUSY_BYTES;
+    const bool idle = 2 * strips * cluster <= CHIP && part_of(columns, cluster) > TILE;
+    if (part_bytes(columns, cluster, bytes) <= most && !idle) break;
+    cluster *= 2;
+  }
+  return cluster;
 }
 
 assay_status assay_vjp_strips(const assay_tensor *y, const assay_tensor *g, const assay_tensor *dx,
@@ -356,16 +375,11 @@ assay_status assay_vjp_strips(const assay_tensor *y, const assay_tensor *g, cons
   const int64_t columns = y->shape[1];
   const int64_t bytes = strip_bytes(rows, columns, size, clusters);
   const int64_t strips = (rows - 1) / (bytes / size) + 1;
-  int64_t cluster = 1;
-  while (
-      clusters && bytes == LINE_BYTES && cluster < 8 &&
-      (part_of(columns, cluster) > 512 || (strips * cluster < FEW_BLOCKS && part_of(columns, cluster) > 256)))
-    cluster *= 2;
+  const int64_t cluster = clusters && bytes >= SECTOR_BYTES ? choose_cluster(strips, columns, bytes) : 1;
   const int64_t part = part_of(columns, cluster);
   const int64_t mail = cluster > 1 ? cluster * bytes / size * (int64_t)sizeof(float) : 0;
-  const bool once = 2 * part * bytes <= (cluster > 1 ? SHARED_BYTES : ONCE_BYTES);
-  const bool alone = once && 2 * part * bytes > ONCE_BYTES;
-  if (warps == 0) warps = alone ? 16 : 8;
+  const bool once = 2 * part * bytes <= (clusters ? ALONE_BYTES : ONCE_BYTES);
+  if (warps == 0) warps = once ? 8 : 16;
   const strip_args args = {.y = operand_of(y, size),
                            .g = operand_of(g, size),
                            .dx = dx->data,

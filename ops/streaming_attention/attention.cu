@@ -35,6 +35,7 @@ typedef struct attention_args {
 #define PITCH     (COLUMNS + 8) /* from row to row of a tile, see offset, and of a part's sums */
 #define HELD      (ROW_TILES * COLUMNS <= 128)       /* queries stay in registers */
 #define STAGES    (COLUMNS * BLOCK_N > 8192 ? 1 : 2) /* rounds in shared memory */
+#define LEAST     (ROW_TILES * COLUMNS > 64 ? 1 : 0) /* blocks an SM: with 1, registers may be many */
 #define WIDE      (COLUMNS / 16)
 #define TALL      (BLOCK_N / 16)
 #define UNROLL    _Pragma("unroll")
@@ -308,7 +309,7 @@ static __device__ void finish(const place *at, const attention_args args, const 
   if (odd) repair(at, args, at->start + row0, ROWS / SPLIT);
 }
 
-KERNEL(attend, attention_args, THREADS) {
+KERNEL(attend, attention_args, THREADS, LEAST) {
   DYNAMIC_SHARED(memory);
   __shared__ place at; /* here and not in registers, of which there are few */
   element *q_tile = (element *)memory;

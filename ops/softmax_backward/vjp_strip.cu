@@ -67,20 +67,21 @@ static __device__ int word_at(int c, int k) {
   return 4 * ((piece & ~7) | ((piece ^ (c / VECTOR)) & 7));
 }
 
-/* `count` columns from x on, where they consist of whole pieces. Rows behind the last become 0. */
-static __device__ void load_vectors(uint32_t *tile, const element *x, int64_t stride, int64_t rows,
-                                    int count) {
+/* `count` columns from x on, each of which begins at a multiple of 16 bytes. Rows behind the last become 0;
+ * no copy reaches beyond the last, though it would leave out what is there, as tools take it for an access.
+ */
+static __device__ void load_vectors(uint32_t *tile, const element *x, int64_t stride, int rows, int count) {
   for (int i = (int)threadIdx.x; i < count * CHUNKS; i += THREADS) {
     const int c = i / CHUNKS;
     const int k = i % CHUNKS;
-    const int64_t left = (rows - k * VECTOR) * (int64_t)sizeof(element);
-    const element *source = left > 0 ? x + c * stride + k * VECTOR : x;
-    cp_async_16_part(tile + word_at(c, k), source, left <= 0 ? 0 : least(left, 16));
+    if ((k + 1) * VECTOR <= rows)
+      cp_async_16(tile + word_at(c, k), x + c * stride + k * VECTOR);
+    else
+      vector16_store(tile + word_at(c, k), vector16_load_part(x + c * stride, k * VECTOR, rows, 0.0f));
   }
 }
 
-static __device__ void load_elements(uint32_t *tile, const element *x, int64_t stride, int64_t rows,
-                                     int count) {
+static __device__ void load_elements(uint32_t *tile, const element *x, int64_t stride, int rows, int count) {
 #pragma unroll 4
   for (int i = (int)threadIdx.x; i < count * STRIP; i += THREADS) {
     const int r = i % STRIP;
@@ -94,10 +95,11 @@ static __device__ void load_operand(uint32_t *tile, const strip_operand *operand
                                     int64_t from, int count) {
   const int64_t stride = operand->column_stride;
   const element *x = (const element *)operand->data + place->row + (place->column + from) * stride;
+  const int rows = least(place->rows, STRIP);
   if (operand->vectors)
-    load_vectors(tile, x, stride, place->rows, count);
+    load_vectors(tile, x, stride, rows, count);
   else
-    load_elements(tile, x, stride, place->rows, count);
+    load_elements(tile, x, stride, rows, count);
 }
 
 static __device__ void load(uint32_t *tile, int apart, const strip_args *args, const strip_place *place,

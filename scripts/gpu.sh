@@ -9,12 +9,12 @@
 #   scripts/gpu.sh bench [NAME...]     there: the library's kernels timed, in both modes, with warm and with cold caches
 #   scripts/gpu.sh large [NAME...]     there: the same for the large shapes, in both modes; minutes an operator
 #   scripts/gpu.sh python [NAME...]    there: the tests of the Python package, and assay beside PyTorch and Triton
-#   scripts/gpu.sh peers [NAME...]     there: PyTorch and Triton on the same shapes (scripts/peers.py)
+#   scripts/gpu.sh python_cpu [NAME...]  there: assay beside PyTorch on the CPU, with one thread, with two and with all
 #   scripts/gpu.sh parity              there: the planted faults of tests/test_parity.c under each tool of compute-sanitizer
 #
 # NAMEs pick operators and exercises, without the tests, where one command may not take long. All but pack leave one archive
 # of logs in $OUT (build/gpu-out unless that is set), and their last line is the sum; parity leaves parity.tsv there too,
-# bench, large, python and peers their reports. A time is one of a machine that does nothing else: run these alone.
+# bench, large and python their reports, which are in the archive too. A time is one of a machine that does nothing else: run these alone.
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
 package=${GPU_PACKAGE:-build/gpu}
@@ -105,6 +105,9 @@ begin() {
 # finish STAGE: the archive and the sum.
 finish() {
   [ $((passed + failed)) -gt 0 ] || fail "there is nothing to $1: no operator has a kernel for a GPU yet"
+  for report in "$out"/*.json; do
+    [ ! -e "$report" ] || cp "$report" "$logs/"
+  done
   tar -C "$logs" --exclude=./cache -czf "$out/gpu-$1.tar.gz" . || exit 1
   echo "logs: $out/gpu-$1.tar.gz"
   echo "$passed passed, $failed failed"
@@ -311,42 +314,42 @@ python_bench() {
   name=$1
   shift
   # shellcheck disable=SC2086
-  SHOWN=400 STEP_SECONDS=$(left_of "${BENCH_SECONDS:-300}") step "python-$name" python3 -B -m assay.bench --protocol seeds "$@" \
-    -o "$report" $asked
+  SHOWN=400 STEP_SECONDS=$(left_of "${BENCH_SECONDS:-300}") step "python-$name" python3 -B -m assay.bench "$@" -o "$report" $asked
   step "verify-python-$name" "$package/assay" verify "$report"
 }
 
-# Both modes on the GPU; on the CPU with one thread, with two, and with all.
-python_stage() {
+begin_python() {
   begin
   until_second=$(($(date +%s) + ${BENCH_TOTAL_SECONDS:-540}))
   export ASSAY_LIBRARY="$PWD/$package/libassay.so.0" PYTHONPATH="$PWD/python" PYTHONDONTWRITEBYTECODE=1
   # Compilers of torch.compile that run beside the program would still be starting when the first case is timed.
   export TORCHINDUCTOR_COMPILE_THREADS=1
+}
+
+python_gpu() {
+  begin_python
   step python-tests python3 -m unittest discover -v -s python/tests
   for mode in graph events; do
-    python_bench $mode --backend cuda --mode $mode --seconds "${PYTHON_SECONDS:-160}"
-  done
-  for threads in 1 2 "$(nproc)"; do
-    python_bench "cpu-$threads" --threads "$threads" --seconds "${PYTHON_CPU_SECONDS:-50}"
+    python_bench $mode --protocol seeds --backend cuda --mode $mode --seconds "${PYTHON_SECONDS:-210}"
   done
   finish python
 }
 
-peers() {
-  begin
-  # shellcheck disable=SC2086
-  SHOWN=200 STEP_SECONDS=${PEERS_TOTAL_SECONDS:-240} step peers python3 -B scripts/peers.py --seconds "${PEERS_SECONDS:-150}" \
-    -o "$out/peers-graph.json" --events "$out/peers-events.json" $asked
-  finish peers
+# The shapes of the seed documents; the others take minutes each with one thread.
+python_cpu() {
+  begin_python
+  for threads in 1 2 "$(nproc)"; do
+    python_bench "cpu-$threads" --quick --first 2 --threads "$threads"
+  done
+  finish python_cpu
 }
 
 stage=${1:-}
 [ $# -eq 0 ] || shift
 asked=$*
 case $stage in
-pack | check | huge | sanitize | bench | large | peers | parity) "$stage" ;;
-python) python_stage ;;
+pack | check | huge | sanitize | bench | large | parity | python_cpu) "$stage" ;;
+python) python_gpu ;;
 *)
   sed -n 's/^#   \(scripts.*\)/\1/p' "$0" >&2
   exit 64

@@ -6,7 +6,7 @@
 #
 # CHECKS=FOLDER takes the answers of `check NAME --solution|--library --json` from FOLDER/NAME.solution.json and
 # NAME.library.json, where `./setup demo` leaves them (build/demo); without it the checks run here and now. OUTPUT=FILE
-# writes elsewhere. Reports of a GPU, of the library and of its peers, are those in GPU=FOLDER (results/h200), with its
+# writes elsewhere. Reports of the library on a GPU are those in GPU=FOLDER (results/h200), with its
 # review.md; those named python-*.json there are of `python -m assay.bench`. Without one their part is left out. Every number
 # of a report is cited, so that tests/test_documents.sh finds it when it is no longer true.
 set -u
@@ -143,32 +143,30 @@ tables() { # tables FILE...
     ' "$@" | round_numbers
 }
 
-# One table an operator: every kernel of every report of a GPU, those of peers too, in columns by clock and cache. A ratio
-# is to the first baseline of its own report: peers come from other processes, and have none.
+# One table an operator: every kernel of every report of a GPU, in columns by clock and cache. A ratio is to the first
+# baseline of its own report.
 gpu_tables() { # gpu_tables FILE...
   jq -rn '
     def once: reduce .[] as $one ([]; if index([$one]) then . else . + [$one] end);
-    def peer($r): $r.command[0] == "scripts/peers.py";
     def cite($file; $row; $field): "<!-- report: \($file); \($row.op); \($row.case); \($row.name); \($field) -->";
     [inputs | {file: input_filename, r: .}] as $all |
     ([["graph", "warm"], ["events", "warm"], ["graph", "cold"], ["events", "cold"]] |
       map(select(. as $c | any($all[]; .r.mode == $c[0] and .r.cache == $c[1])))) as $columns |
     [$all[] | .r as $r | $r.cases[] | .operator as $op | .name as $case |
-      (.variants[], .skipped[]) | {op: $op, case: $case, name: .name, peer: peer($r)}] as $rows |
+      (.variants[], .skipped[]) | {op: $op, case: $case, name: .name}] as $rows |
     ([$rows[].op] | once)[] as $op |
     "", "### \($op)", "",
     "| case | kernel | against |" + ([$columns[] | " \(.[0]), \(.[1]): median us | ratio | SM MHz |"] | add),
     "|---|---|---|" + ([$columns[] | "--:|---|--:|"] | add),
     (([$rows[] | select(.op == $op) | .case] | once)[] as $case |
-      ([$rows[] | select(.op == $op and .case == $case)] | once | sort_by(.peer) | to_entries[]) as {key: $n, value: $row} |
-      [$columns[] as $c | [$all[] | select(.r.mode == $c[0] and .r.cache == $c[1] and peer(.r) == $row.peer) |
+      ([$rows[] | select(.op == $op and .case == $case)] | once | to_entries[]) as {key: $n, value: $row} |
+      [$columns[] as $c | [$all[] | select(.r.mode == $c[0] and .r.cache == $c[1]) |
         .file as $file | .r.cases[] | select(.operator == $op and .name == $case) | . as $found |
         {file: $file, left: [.skipped[] | select(.name == $row.name) | .reason][0],
           v: [.variants[] | select(.name == $row.name)][0],
           pair: [.comparisons[] | select(.candidate == $row.name)][0]} | select(.left or .v)][0]] as $cells |
       ([$cells[] | select(.pair) | .pair.baseline][0]) as $against |
-      "| \(if $n == 0 then $case else "" end) | \($row.name)\(if $row.peer then " (peer)" elif any($cells[]; .v.kind == "baseline")
-        then " (baseline)" else "" end) | \($against // "") | " +
+      "| \(if $n == 0 then $case else "" end) | \($row.name)\(if any($cells[]; .v.kind == "baseline") then " (baseline)" else "" end) | \($against // "") | " +
       ([$cells[] | if . == null then " | | "
         elif .v == null then "left out: \(.left | gsub("[|\n]"; " ")) | | "
         elif .v.statistics == null then "left out: \(.v.gate.verdict), \(.v.gate.reason | gsub("[|\n]"; " ")) | | "
@@ -337,15 +335,14 @@ kind_of() { # kind_of FILE: what was timed, in words
     echo '## Measured: on a GPU'
     echo
     echo 'Medians are of one call, among 20 in a CUDA graph or launched one by one (alone with cold caches): separate experiments. A ratio is'
-    echo 'time(baseline) / time(kernel) within one report. A peer is PyTorch or a plain kernel in Triton (`scripts/peers.py`), timed on'
-    echo 'the same machine in a process of its own: compare its times with care, and with the clock that they had. Every kernel that was'
-    echo 'timed is here, losers included. The time of a call that does nothing is in all of them:'
+    echo 'time(baseline) / time(kernel) within one report. Every kernel that was timed is here, losers included; PyTorch and Triton'
+    echo 'stand further down, beside the same kernels. The time of a call that does nothing is in all of them:'
     echo
     echo "${overheads:-- it was not measured}"
     # shellcheck disable=SC2086
     gpu_tables $gpu_list
     echo
-    echo 'What the baselines and peers compute:'
+    echo 'What the baselines compute:'
     echo
     # shellcheck disable=SC2086
     baseline_rows $gpu_list

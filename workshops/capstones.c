@@ -149,8 +149,8 @@ static const assay_practice_step three_stages[] = {
 static const char *const three_stages_by_hand[] = {
     "on a GPU, before it is timed, every kernel under memcheck, racecheck, initcheck and synccheck:",
     "  scripts/gpu.sh sanitize split_softmax",
-    "the same three stages in Triton, timed by the same graphs in the same rounds:", "  scripts/peers.py",
-    NULL};
+    "the same three stages in Triton, timed by the same graphs in the same rounds:",
+    "  python3 -m assay.bench split_softmax --backend cuda", NULL};
 
 /* ---- the table ------------------------------------------------------------------------------------------
  */

@@ -6,12 +6,14 @@ import io
 import json
 import pathlib
 import tempfile
+import types
 import unittest
+import unittest.mock
 
 import numpy
 
 from assay.bench import __main__ as bench
-from assay.bench import _gate, _measure, _problems, _report, _spaces, _statistics, _suite, _variants
+from assay.bench import _clocks, _gate, _measure, _problems, _report, _spaces, _statistics, _suite, _variants
 
 SPACE = _spaces.NumpySpace()
 SMALL = "17x33:sliced"
@@ -180,6 +182,43 @@ class Gate(unittest.TestCase):
         self.assertEqual(variant.rounding, "twice; held to 4 times the allowed error")
 
 
+class Burst(unittest.TestCase):
+    """What is done before a GPU is timed, with a GPU that is none."""
+
+    @staticmethod
+    def burst_with(clocks):
+        """Seconds of a burst whose clock reads as listed, the last for ever, and whose products take 10 ms each."""
+        now = [100.0]
+
+        def multiply(*_):
+            now[0] += 0.01
+
+        cuda = types.SimpleNamespace(synchronize=lambda: None)
+        torch = types.SimpleNamespace(cuda=cuda, float16=None, ones=lambda *_, **__: 1, mm=multiply)
+        clock = object.__new__(_clocks.GraphClock)
+        clock.torch, clock.ones, clock.space = torch, None, types.SimpleNamespace(device="cuda")
+        clock.nvml = object.__new__(_clocks.SmClock)
+        clock.nvml.most = 1980
+        readings = iter(clocks)
+        clock.nvml.read = lambda: next(readings, clocks[-1])
+        with unittest.mock.patch.object(_clocks.time, "monotonic", lambda: now[0]):
+            clock.burst()
+        return now[0] - 100
+
+    def test_it_ends_when_the_clock_is_high(self):
+        self.assertAlmostEqual(self.burst_with([1500, 1500, 1965]), _clocks.BURST_SECONDS + 0.02, delta=0.011)
+        self.assertAlmostEqual(self.burst_with([1965]), _clocks.BURST_SECONDS, delta=0.011)
+
+    def test_a_clock_that_stays_low_is_not_waited_for_long(self):
+        self.assertAlmostEqual(self.burst_with([1500]), _clocks.PATIENCE_SECONDS, delta=0.011)
+
+    def test_without_nvml_there_is_no_clock(self):
+        clock = object.__new__(_clocks.SmClock)
+        clock.device, clock.most = None, 0
+        self.assertEqual(clock.read(), 0)
+        self.assertTrue(clock.is_high())
+
+
 class Statistics(unittest.TestCase):
     @staticmethod
     def samples(times, calls=20):
@@ -291,6 +330,12 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(errors.getvalue().count("\n"), 1)
         return stopped.exception.code, errors.getvalue()
 
+    def test_the_first_shapes_of_each_operator(self):
+        operators = _suite.operators()
+        names = [case.name for case in bench.choose_cases(bench.parse(["--first", "2"]), operators)]
+        self.assertEqual(len(names), 2 * len(operators))
+        self.assertEqual(names[:3], ["256x257 transposed fp16", "1024x1024 transposed fp16", "256x1025 packed fp16"])
+
     def test_usage(self):
         for words, said in (
             (["nothing"], 'there is no operator "nothing"'),
@@ -300,6 +345,8 @@ class CommandLine(unittest.TestCase):
             (["--quick", "--protocol", "seeds"], "--quick is a protocol of its own"),
             (["--threads", "-1"], "--threads -1: it must be"),
             (["--seed", "-1"], "--seed -1: it must be"),
+            (["--first", "0"], "--first 0: it must be 1 or more"),
+            (["strided_softmax", "--first", "1", "--shape", "5x6"], "--first counts shapes of a suite"),
             (["--protocol", "mine"], "invalid choice: 'mine'"),
             (["--prediction", "/nowhere.json"], "--prediction /nowhere.json: it must be a file of"),
             (["-o", "/nowhere/r.json"], "--output /nowhere/r.json: no file can be written there"),

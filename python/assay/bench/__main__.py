@@ -47,6 +47,8 @@ def parse(words):
     option("--quick", action="store_true", help="the same as --protocol quick")
     shape = "sizes joined by x, with :LAYOUT, :TYPE and :OPTION=N behind them; several with commas; default: the suite"
     option("--shape", metavar="SIZES", help=shape)
+    first = "only so many shapes of each operator, from the head of its suite"
+    option("--first", type=int, metavar="N", help=first)
     threads = "threads a call may use on the CPU; default: the CPUs of this process"
     option("--threads", type=int, default=0, metavar="N", help=threads)
     option("--seed", type=int, metavar="N", help="of contents and order; default: a new one")
@@ -62,6 +64,10 @@ def parse(words):
         stop(USAGE, "--mode wall is for the CPU, events and graph are for --backend cuda")
     if not 0 <= args.threads <= 1024:
         stop(USAGE, f"--threads {args.threads}: it must be 1 to 1024, or 0 for the CPUs of this process")
+    if args.first is not None and args.first < 1:
+        stop(USAGE, f"--first {args.first}: it must be 1 or more")
+    if args.first is not None and args.shape is not None:
+        stop(USAGE, "--first counts shapes of a suite, and --shape names others: give one of the two")
     if args.seed is not None and not 0 <= args.seed < 1 << 53:
         stop(USAGE, f"--seed {args.seed}: it must be 0 to 2^53 - 1")
     return args
@@ -73,7 +79,7 @@ def choose_cases(args, operators):
             stop(USAGE, f'there is no operator "{name}" to time from Python: {", ".join(operators)}')
     chosen = [operators[name] for name in dict.fromkeys(args.operators)] or list(operators.values())
     if args.shape is None:
-        return [case for operator in chosen for case in operator.cases(args.backend)]
+        return [case for operator in chosen for case in operator.cases(args.backend)[: args.first]]
     if len(chosen) != 1:
         stop(USAGE, "--shape belongs to one operator: name one")
     try:

@@ -7,7 +7,7 @@ import time
 
 from ._spaces import Missing
 
-BURST_SECONDS, LEAD_CYCLES, WARM_CALLS = 0.1, 200000, 5
+BURST_SECONDS, PATIENCE_SECONDS, LEAD_CYCLES, WARM_CALLS = 0.1, 0.5, 200000, 5
 
 
 class WallClock:
@@ -51,18 +51,23 @@ class _GpuClock(WallClock):
     def __init__(self, space):
         super().__init__(space)
         self.torch = space.xp
-        self.left = None
+        self.ones = None
         self.start, self.end = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
         self.nvml = SmClock()
 
     def burst(self):
-        """Matrix products: a GPU that has waited runs at a fraction of its clock."""
-        if self.left is None:
-            self.left = self.torch.randn((8192, 8192), device=self.space.device, dtype=self.torch.float16)
-        until = time.monotonic() + BURST_SECONDS
-        while time.monotonic() < until:
-            self.torch.mm(self.left, self.left)
+        """Matrix products until the clock is near its most: a GPU that has waited runs at a fraction of it. They are of
+        ones, which take little power. Products of random numbers, as the gate's, take so much that the clock sinks, and
+        stays low for a while: some of that is waited for."""
+        if self.ones is None:
+            self.ones = self.torch.ones((4096, 4096), device=self.space.device, dtype=self.torch.float16)
+        begun = time.monotonic()
+        while True:
+            self.torch.mm(self.ones, self.ones)
             self.torch.cuda.synchronize()
+            passed = time.monotonic() - begun
+            if passed >= PATIENCE_SECONDS or (passed >= BURST_SECONDS and self.nvml.is_high()):
+                return
 
     def sample(self, run):
         self.torch.cuda.synchronize()
@@ -114,21 +119,25 @@ class SmClock:
     """The clock of the multiprocessors in MHz by NVML; 0 where that does not tell."""
 
     def __init__(self):
-        self.device = None
+        self.device, self.most = None, 0
         try:
             self.library = ctypes.CDLL("libnvidia-ml.so.1")
             handle = ctypes.c_void_p()
             started = self.library.nvmlInit_v2() == 0
             if started and self.library.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(handle)) == 0:
-                self.device = handle
+                self.device, self.most = handle, self._ask("nvmlDeviceGetMaxClockInfo", handle)
         except (OSError, AttributeError):
             pass
 
     def read(self):
+        return self._ask("nvmlDeviceGetClockInfo", self.device) if self.device else 0
+
+    def is_high(self):
+        return self.read() >= 0.97 * self.most
+
+    def _ask(self, function, device):
         mhz = ctypes.c_uint(0)
-        if self.device is None or self.library.nvmlDeviceGetClockInfo(self.device, 1, ctypes.byref(mhz)) != 0:
-            return 0
-        return mhz.value
+        return mhz.value if getattr(self.library, function)(device, 1, ctypes.byref(mhz)) == 0 else 0
 
 
 CLOCKS = {"wall": WallClock, "events": EventsClock, "graph": GraphClock}

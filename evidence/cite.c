@@ -17,7 +17,7 @@
 #include "stats.h"
 #include "verify.h"
 
-enum { PARTS = 5, PART_SIZE = 256, REPORTS = 32, LARGEST_DOCUMENT = 1 << 24 };
+enum { PARTS = 5, PART_SIZE = 256, REPORTS = 64, LARGEST_DOCUMENT = 1 << 24 };
 
 static const char opening[] = "<!-- report:";
 static const char closing[] = "-->";

@@ -4,7 +4,7 @@
  * memory as device memory, runs no kernel, and fails where a test tells it to.
  *
  * It has two devices of architecture 9.0, each with a primary context, and one stream a context that a test
- * may wrap.
+ * may wrap. Blocks of the second have less shared memory, as those of newer architectures may.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -153,8 +153,8 @@ GIVES(cuGetErrorName, (int error, const char **name),
 
 FAKE int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-  (void)device;
-  *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 97 ? 232448 : 132;
+  const int shared_bytes = device == 10 ? 232448 : 101376;
+  *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 97 ? shared_bytes : 132;
   return answer("cuDeviceGetAttribute");
 }
 

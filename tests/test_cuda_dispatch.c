@@ -5,6 +5,7 @@
 #include "cuda_queue.h"
 #include "fake_driver.h"
 #include "ops/ops.h"
+#include "tensor.h"
 
 static const char source[] = "#include \"assay/kernel.h\"\n"
                              "typedef struct mark_args { int32_t mark; } mark_args;\n"
@@ -161,6 +162,41 @@ static void test_where_rows_run(void **state) {
   assert_false(assay_variant_runs_on(&variants[PLAIN], ASSAY_CUDA, 0, &why));
 }
 
+/* ---- softmax_backward, whose clusters of blocks want more shared memory than every device has
+ * -------------- */
+
+static assay_launch launched;
+
+static assay_status note_launch(assay_queue *queue, const assay_launch *launch) {
+  (void)queue;
+  launched = *launch;
+  return ASSAY_OK;
+}
+
+static void test_shared_memory_of_a_device(void **state) {
+  (void)state;
+  enum { ROWS = 2048, COLUMNS = 2048 };
+  static const assay_queue_calls calls = {.version = 2, .launch = note_launch};
+  const assay_operator *op = assay_operator_find("softmax_backward");
+  const assay_variant *cluster = NULL;
+  for (int i = 0; i < op->variant_count; i++) {
+    if (strcmp(op->variants[i].name, "cluster") == 0) cluster = &op->variants[i];
+  }
+  assert_non_null(cluster);
+  for (int device = 0; device < 2; device++) {
+    assay_queue queue = {.calls = &calls, .device = device};
+    const int64_t shape[] = {ROWS, COLUMNS}, no_options[8] = {0};
+    assay_tensor in[] = {assay_tensor_make((void *)4096, ASSAY_FP16, 2, shape),
+                         assay_tensor_make((void *)4096, ASSAY_FP16, 2, shape)};
+    const assay_tensor out = assay_tensor_make((void *)4096, ASSAY_FP16, 2, shape);
+    for (int i = 0; i < 2; i++) in[i].stride[0] = 1, in[i].stride[1] = ROWS;
+    assert_int_equal(cluster->entry[0](in, &out, no_options, &queue), ASSAY_OK);
+    assert_string_equal(launched.kernel, "vjp_strip");
+    if (device == 0) assert_int_equal(launched.shared_bytes, 128 << 10);
+    if (device == 1) assert_in_range(launched.shared_bytes, 1, 96 << 10);
+  }
+}
+
 #define WITH_QUEUE(test) cmocka_unit_test_setup_teardown(test, set_up_call, tear_down_call)
 
 int main(int argc, char **argv) {
@@ -172,6 +208,7 @@ int main(int argc, char **argv) {
       WITH_QUEUE(test_refusals),
       WITH_QUEUE(test_failures),
       cmocka_unit_test(test_where_rows_run),
+      cmocka_unit_test(test_shared_memory_of_a_device),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "vjp.h"
 
 #include "cpu.h"
+#include "cuda_driver.h"
 #include "tensor.h"
 #include "vjp_gpu.h"
 
@@ -190,6 +191,21 @@ static void plan(const assay_row *row, assay_dtype dtype, int layout, assay_plan
 
 static const assay_knob cuda_knobs[] = {{ASSAY_SOFTMAX_BACKWARD_WARPS, 2, {4, 8}}};
 
+/* The kernels take up to 128 KiB of shared memory a block, and a little more: not every architecture with
+ * clusters has that. */
+static assay_status run_cluster(const assay_tensor *in, const assay_tensor *out, const int64_t *opt,
+                                assay_queue *queue) {
+  enum { BLOCK_BYTES = 132 * 1024 };
+  cuda_device_info info = {.shared_bytes_most = BLOCK_BYTES};
+  assay_message why;
+  if (queue->device != ASSAY_DEVICE_EMULATOR) {
+    const assay_status status = assay_cuda_device(queue->device, &info, &why);
+    if (status != ASSAY_OK) return status;
+  }
+  return info.shared_bytes_most >= BLOCK_BYTES ? assay_vjp_cluster(in, out, opt, queue)
+                                               : assay_vjp_cuda(in, out, opt, queue);
+}
+
 static const assay_variant variants[] = {
 #if defined(__x86_64__)
     {.name = "avx512",
@@ -209,7 +225,7 @@ static const assay_variant variants[] = {
      .lowest_arch = 90,
      .knobs = cuda_knobs,
      .knob_count = 1,
-     .entry = {assay_vjp_cluster}},
+     .entry = {run_cluster}},
     {.name = "cuda",
      .note = "rows in registers by 16-byte loads, columns through a tile, any strides by elements",
      .backend = ASSAY_CUDA,

@@ -194,7 +194,7 @@ side_tables() { # side_tables FILE...
         (([$case.variants[] | select(.kind == "baseline" and .statistics)] | min_by(.statistics.median_ns)) as $peer |
           if $peer == null or $v.kind == "baseline" then "" else
             ([$case.comparisons[] | select(.candidate == $v.name and .baseline == $peer.name)][0]) as $c |
-            cite($one.file; $case; $v.name; "ratio \($peer.name)") + "@2:\($c.ratio)@x \($peer.name)" end) end;
+            cite($one.file; $case; $v.name; "ratio \($peer.name)") + "@2:\($c.ratio)@x `\($peer.name)`" end) end;
     [inputs | {file: input_filename, r: .}] as $all |
     [$all[].r.cases[] | .operator as $op | .name as $case |
       (.variants[] | {op: $op, case: $case, name: .name, peer: (.kind == "baseline")}),

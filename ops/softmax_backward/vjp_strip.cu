@@ -206,7 +206,7 @@ static __device__ void write_shifted(const uint32_t *tile, int apart, const stri
   const int aside = 32 / VECTOR; /* vectors of a row in a warp */
   const int k = thread / aside % CHUNKS;
   const int row = k * VECTOR + r;
-  if (row >= rows) return;
+  if (row >= rows || count == 0) return; /* the last blocks of a cluster may have no columns */
   const float dot = own->dot[row];
   element *to = dx + row * columns;
   int c = (thread / aside / CHUNKS * aside + thread % aside) * VECTOR - vector16_shift(to);

@@ -276,7 +276,7 @@ enum { STAGES = 3, APART = TILE * CHUNKS * 4 };
 
 /* The part passes through a ring of STAGES tiles of TILE columns twice, for the sums of the rows and, out of
  * L2 if it is still there, for the results. */
-KERNEL(vjp_strip_twice, strip_args, THREADS) {
+KERNEL(vjp_strip_twice, strip_args, THREADS, 1) { /* with 1, registers may be many */
   DYNAMIC_SHARED(shared);
   __shared__ strip_shared own;
   float *mail = (float *)shared;

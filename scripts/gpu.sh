@@ -14,7 +14,8 @@
 #
 # NAMEs pick operators and exercises, without the tests, where one command may not take long. All but pack leave one archive
 # of logs in $OUT (build/gpu-out unless that is set), and their last line is the sum; parity leaves parity.tsv there too,
-# bench, large and python their reports, which are in the archive too. A time is one of a machine that does nothing else: run these alone.
+# bench, large and python their reports, which the archive has as well. A time is one of a machine that does nothing else:
+# run these alone.
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
 package=${GPU_PACKAGE:-build/gpu}

@@ -162,9 +162,10 @@ static void test_where_rows_run(void **state) {
   assert_false(assay_variant_runs_on(&variants[PLAIN], ASSAY_CUDA, 0, &why));
 }
 
-/* ---- softmax_backward, whose clusters of blocks want more shared memory than every device has
- * -------------- */
+/* ---- shared memory ----------------------------------------------------------------------------------------
+ */
 
+/* Of the clusters of softmax_backward, which want more than every device has. */
 static assay_launch launched;
 
 static assay_status note_launch(assay_queue *queue, const assay_launch *launch) {
